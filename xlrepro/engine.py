@@ -1,8 +1,8 @@
 """The engine: runs trials on a Dask cluster, keeps every record, and goes on after a failure.
 
 This process decides what runs next and holds the lock of every trial in flight, so that two runs
-on one store share the work instead of doing it twice. A local worker writes its record itself
-before it answers: what has finished is kept even if this process is killed.
+on one store share the work instead of doing it twice. It writes each record as a worker hands it
+over: what was written is kept even if this process is killed.
 """
 
 import io

@@ -45,7 +45,7 @@ class RecordStore:
     def get(self, trial: Trial) -> Record | None:
         """Return a trial's record: the newest of those made here and published.
 
-        Where there is none of its version, one of another version, which is outdated.
+        Where there is none of its version, a published one of another, which is outdated.
 
         A broken file is named in a warning and counts as no record.
         """

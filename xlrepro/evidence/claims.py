@@ -206,9 +206,9 @@ NOTHING = ReproducedNumbers([])
 # -- Arrays behind a cell ----------------------------------------------------------------------
 
 
-def places_of(seeds: int, languages: int, draws: int = DRAWS, items: int = ITEM_DRAWS) -> Places:
+def places_of(seeds: int, languages: int) -> Places:
     """Return where draws, single seeds, draws of test items and languages stand after the mean."""
-    sizes = {"draws": draws, "seeds": seeds, "items": items, "languages": languages}
+    sizes = {"draws": DRAWS, "seeds": seeds, "items": ITEM_DRAWS, "languages": languages}
     ends = np.cumsum([1, *sizes.values()]).tolist()
     return {name: slice(*ends) for name, ends in zip(sizes, pairwise(ends), strict=True)}
 

@@ -137,13 +137,13 @@ class ReportedNumbers:
         """Return an experiment's cells: those of systems, or those of context."""
         return [c for c in self._by_experiment.get(experiment, []) if c.context == context]
 
-    def systems(self, experiment: str, context: bool = False) -> list[str]:
+    def systems(self, experiment: str) -> list[str]:
         """Return the systems of an experiment in the order of the table's rows."""
-        return list(dict.fromkeys(c.system for c in self.cells(experiment, context)))
+        return list(dict.fromkeys(c.system for c in self.cells(experiment)))
 
-    def columns(self, experiment: str, context: bool = False) -> list[str]:
+    def columns(self, experiment: str) -> list[str]:
         """Return the columns of an experiment in the order of the table."""
-        return list(dict.fromkeys(c.column for c in self.cells(experiment, context)))
+        return list(dict.fromkeys(c.column for c in self.cells(experiment)))
 
 
 def read_reported(folder: Path, catalog: Catalog) -> ReportedNumbers:

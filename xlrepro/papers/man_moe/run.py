@@ -112,12 +112,14 @@ def transfer(trial: Trial, context: TrialContext) -> TrialResult:
         tokens += trained.fit.tokens
         seconds += trained.fit.seconds
     scores |= averages(scores, settings)
+    stops = [each.get("stopped") for each in details["experiments"].values()]
     return TrialResult(
         cells=[Cell(system, column, scores[column], metric) for column in trial.columns],
         details=details,
         signatures={metric: signature},
         training_tokens=tokens,
         training_seconds=seconds,
+        stopped=None if None in stops else all(stops),
     )
 
 

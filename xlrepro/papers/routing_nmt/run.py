@@ -35,7 +35,8 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
     compute_repeatably(context.device)
     model = make_model(settings, data, trial.seed).to(context.device)
     learner = training.MultiTaskLearner(model, data, settings, trial.seed, context.device)
-    fitted = fit(learner, settings.epochs, None, context.progress, Checkpoints(checkpoint))
+    at_most = settings.epochs, settings.patience
+    fitted = fit(learner, *at_most, context.progress, Checkpoints(checkpoint))
     sizes, course = {n: p.numel() for n, p in model.named_parameters()}, learner.course
     others = {*settings.auxiliary}
     details: dict[str, Any] = {
@@ -79,6 +80,7 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
         signatures=signatures,
         training_tokens=fitted.tokens,
         training_seconds=fitted.seconds,
+        stopped=fitted.stopped if settings.patience else None,
     )
 
 

@@ -54,7 +54,8 @@ class TranslationSettings(Checked):
         longest_auxiliary: auxiliary targets with more tokens are left out.
         learning_rate: Adam's at the start.
         batch_size: sentences of a batch of one task.
-        epochs: passes over the translation pairs.
+        epochs: passes over the translation pairs, at most.
+        patience: stop after so many without a better dev perplexity; null: never.
         longest_output: translations end after so many subwords per source subword, plus ten.
         precision: of all computation.
     """
@@ -76,6 +77,7 @@ class TranslationSettings(Checked):
     learning_rate: Rate = 0.003
     batch_size: Count = 32
     epochs: Count = 50
+    patience: Count | None = None
     longest_output: Annotated[float, Field(gt=0)] = 2.0
     precision: Precision = "single"
 
