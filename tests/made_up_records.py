@@ -1,6 +1,7 @@
 """Records and reproduced cells made up for the tests: a plugin that `tests/conftest.py` loads."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -28,43 +29,24 @@ def record() -> MakeRecord:
     """Make a record of word_order/table2 from values by column."""
 
     def make(
-        system: str = "word:ORT",
-        values: Mapping[str, float] | None = None,
-        seed: int = 0,
-        experiment: str = "word_order/table2",
-        profile: str = "smoke",
-        metric: str = "accuracy",
-        settings: Mapping[str, object] | None = None,
-        started: str = "2026-01-01T00:00:00+00:00",
-        commit: str | None = "a" * 40,
-        wall_seconds: float = 10.0,
-        training_tokens: int = 1000,
-        versions: Mapping[str, str] | None = None,
-    ) -> Record:
+        system: str = "word:ORT", values: Mapping[str, float] | None = None, seed: int = 0,
+        experiment: str = "word_order/table2", profile: str = "smoke", metric: str = "accuracy",
+        *, settings: Mapping[str, object] = MappingProxyType({"dim": 8}),
+        commit: str | None = "a" * 40, wall_seconds: float = 10.0, training_tokens: int = 1000,
+        **changes: Any,
+    ) -> Record:  # fmt: skip
         cells = dict(values or {"en": 90.0, "de": 50.0})
         trial = Trial.create(
-            experiment=experiment,
-            systems=(system,),
-            columns=tuple(cells),
-            profile=profile,
-            seed=seed,
-            settings=settings or {"dim": 8},
-            task="word_order/pos",
-        )
+            experiment=experiment, systems=(system,), columns=tuple(cells), profile=profile,
+            seed=seed, settings=settings, task="word_order/pos",
+        )  # fmt: skip
+        found = [Cell(system, column, value, metric) for column, value in cells.items()]
         result = TrialResult(
-            [Cell(system, c, v, metric) for c, v in cells.items()],
-            training_tokens=training_tokens,
-            training_seconds=wall_seconds / 2,
+            found, training_tokens=training_tokens, training_seconds=wall_seconds / 2
         )
-        return finished(
-            trial,
-            result,
-            started=started,
-            wall_seconds=wall_seconds,
-            versions={"xlrepro": code_version("word_order")} if versions is None else versions,
-            git=GitState(commit=commit, dirty=False),
-            data={"corpus": "b" * 64},
-        )
+        more = {"versions": {"xlrepro": code_version("word_order")}, "data": {"corpus": "b" * 64}}
+        more |= {"git": GitState(commit=commit, dirty=False), "wall_seconds": wall_seconds}
+        return finished(trial, result, **more | changes)
 
     return make
 
@@ -75,26 +57,17 @@ def numbers() -> MakeNumbers:
 
     def make(
         values: Mapping[tuple[str, str], Mapping[int, float]],
-        experiment: str = "word_order/table2",
-        profile: str = "open",
-        metric: str = "accuracy",
-        unit: str = "percent",
-        **more: bool,
-    ) -> ReproducedNumbers:
-        return ReproducedNumbers(
-            ReproducedCell(
-                experiment=experiment,
-                profile=profile,
-                system=system,
-                column=column,
-                metric=metric,
-                unit=unit,
-                seeds=tuple(sorted(by_seed)),
-                values=tuple(by_seed[s] for s in sorted(by_seed)),
-                keys=tuple(f"{s:064d}" for s in sorted(by_seed)),
-                **more,
-            )
-            for (system, column), by_seed in values.items()
-        )
+        experiment: str = "word_order/table2", profile: str = "open", metric: str = "accuracy",
+        unit: str = "percent", **more: bool,
+    ) -> ReproducedNumbers:  # fmt: skip
+        fields: dict[str, Any] = {"metric": metric, "unit": unit}
+        fields |= {"experiment": experiment, "profile": profile}
+        found = []
+        for (system, column), of in values.items():
+            seeds = tuple(sorted(of))
+            fields |= {"seeds": seeds, "values": tuple(of[s] for s in seeds)}
+            fields |= {"keys": tuple(f"{s:064d}" for s in seeds), **more}
+            found.append(ReproducedCell(system=system, column=column, **fields))
+        return ReproducedNumbers(found)
 
     return make
