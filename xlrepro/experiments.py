@@ -345,16 +345,12 @@ class Experiment:
             typed = kind.typed(settings, where)
             changed = (_nested(p, v) for p, v in overrides.items() if _has(typed, p.split(".")))
             typed = kind.typed(merged(settings, *changed), where) if overrides else typed
+            fills = entry.fills or row.fills or self.entry.fills
             trial = Trial.create(
-                experiment=self.key,
-                systems=sharing,
-                columns=_filled(entry.fills or row.fills or self.entry.fills, typed, part),
-                profile=profile,
-                seed=0,
-                settings=typed.model_dump(mode="json", exclude_defaults=True),
-                task=kind.name,
-                version=kind.version,
-            )
+                experiment=self.key, systems=sharing, columns=_filled(fills, typed, part),
+                settings=typed.model_dump(mode="json", exclude_defaults=True), profile=profile,
+                task=kind.name, version=kind.version, seed=0,
+            )  # fmt: skip
             yield from (replace(trial, seed=seed) for seed in row.seeds or seeds)
 
     def _parts(self, profile: str, row: System, chosen: Any) -> dict[str, tuple[Part, Part]]:

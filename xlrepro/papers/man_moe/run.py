@@ -113,14 +113,11 @@ def transfer(trial: Trial, context: TrialContext) -> TrialResult:
         seconds += trained.fit.seconds
     scores |= averages(scores, settings)
     stops = [each.get("stopped") for each in details["experiments"].values()]
+    cells = [Cell(system, column, scores[column], metric) for column in trial.columns]
     return TrialResult(
-        cells=[Cell(system, column, scores[column], metric) for column in trial.columns],
-        details=details,
-        signatures={metric: signature},
-        training_tokens=tokens,
-        training_seconds=seconds,
+        cells, details, {metric: signature}, training_tokens=tokens, training_seconds=seconds,
         stopped=None if None in stops else all(stops),
-    )
+    )  # fmt: skip
 
 
 def transfers(settings: TransferSettings) -> list[Transfer]:

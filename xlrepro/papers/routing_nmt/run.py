@@ -75,13 +75,9 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
         details["routers"] = routers(model, data, context.device)
     checkpoint.unlink(missing_ok=True)
     return TrialResult(
-        cells=cells,
-        details=details,
-        signatures=signatures,
-        training_tokens=fitted.tokens,
-        training_seconds=fitted.seconds,
+        cells, details, signatures, training_tokens=fitted.tokens, training_seconds=fitted.seconds,
         stopped=fitted.stopped if settings.patience else None,
-    )
+    )  # fmt: skip
 
 
 def make_model(settings: TranslationSettings, data: Encoded, seed: int) -> MultiTaskModel:
