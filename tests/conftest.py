@@ -19,15 +19,8 @@ APART = ("browser", "gpu")  # markers of what `.ci/run` alone runs
 BESIDE = ROOT.parent / "shared" / "data"
 
 
-def mirror_folder() -> Path | str | None:
-    """Return the data mirror: the one the environment names, else the one beside the clone."""
-    named = os.environ.get("XLREPRO_MIRROR")
-    if named:
-        return named
-    return BESIDE if BESIDE.is_dir() else None
-
-
-MIRROR = mirror_folder()
+# The data mirror: the one the environment names, else the one beside the clone.
+MIRROR = os.environ.get("XLREPRO_MIRROR") or (BESIDE if BESIDE.is_dir() else None)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -38,28 +38,18 @@ def test_accuracy_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("gold", "predicted", "message"),
+    ("scorer", "gold", "predicted", "message"),
     [
-        ([], [], "no tokens to score"),
-        (["a", "b"], ["a"], "2 gold tokens against 1"),
-        ([["a"], ["b"]], [["a"], ["b"]], "one tag per token"),
+        (accuracy, [], [], "no tokens to score"),
+        (accuracy, ["a", "b"], ["a"], "2 gold tokens against 1"),
+        (accuracy, [["a"], ["b"]], [["a"], ["b"]], "one tag per token"),
+        (span_f1, [], [], "no tokens to score"),
+        (span_f1, [["B-a"]], [], "1 gold sentences against 0"),
+        (span_f1, [["O"], ["B-a"]], [["O"], ["B-a", "O"]], "sentence 2: 1 gold tags against 2"),
+        (span_f1, [["O"]], [["B-a"]], "hold no span"),
+        (span_f1, [["B-a"]], [["PER"]], "'PER' is no BIO tag"),
     ],
 )
-def test_accuracy_refuses_missing_input(gold, predicted, message):
+def test_missing_input_is_refused(scorer, gold, predicted, message):
     with pytest.raises(DataError, match=message):
-        accuracy(gold, predicted)
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "message"),
-    [
-        ([], [], "no tokens to score"),
-        ([["B-a"]], [], "1 gold sentences against 0"),
-        ([["O"], ["B-a"]], [["O"], ["B-a", "O"]], "sentence 2: 1 gold tags against 2"),
-        ([["O"]], [["B-a"]], "hold no span"),
-        ([["B-a"]], [["PER"]], "'PER' is no BIO tag"),
-    ],
-)
-def test_span_f1_refuses_missing_input(gold, predicted, message):
-    with pytest.raises(DataError, match=message):
-        span_f1(gold, predicted)
+        scorer(gold, predicted)

@@ -131,12 +131,6 @@ def test_of_equally_good_sequences_the_first_tags_are_decoded():
     ],
 )
 def test_wrong_input_is_named(change, message):
-    arguments = {
-        "emissions": torch.zeros(1, 3, 2),
-        "tags": [[0, 1, 0]],
-        "mask": [[True, True, True]],
-    } | change
-    arguments["tags"] = torch.tensor(arguments["tags"])
-    arguments["mask"] = torch.as_tensor(arguments["mask"])
+    given = {"tags": [[0, 1, 0]], "mask": [[True, True, True]]} | change
     with pytest.raises(ValueError, match=message):
-        LinearChainCRF(2)(**arguments)
+        LinearChainCRF(2)(torch.zeros(1, 3, 2), **{k: torch.tensor(v) for k, v in given.items()})

@@ -11,25 +11,18 @@ LENGTHS = [4, 1, 6]
 WIDTHS = (2, 3)
 
 
-@pytest.mark.parametrize("bias", [0.0, 50.0, -50.0])  # a high one is found in padding alone
-def test_values_and_gradients_equal_a_convolution_text_by_text(bias):
+# A high bias is found in padding alone; windows with the same value share the gradient.
+@pytest.mark.parametrize(("bias", "fill"), [(0.0, torch.randn), (50.0, torch.randn),
+                                            (-50.0, torch.randn), (0.0, torch.ones)])  # fmt: skip
+def test_values_and_gradients_equal_a_convolution_text_by_text(bias, fill):
     torch.manual_seed(1)
-    pooling, tokens = ConvolutionPooling(8, 5, WIDTHS), torch.randn(11, 8, requires_grad=True)
+    pooling, tokens = ConvolutionPooling(8, 5, WIDTHS), fill(11, 8, requires_grad=True)
     for linear in pooling.maps:
         torch.nn.init.constant_(linear.bias, bias)
     found = pooling(tokens, Packing(torch.tensor(LENGTHS)))
     texts = tokens.split(LENGTHS)
     expected = torch.stack([by_torch(text, pooling.maps, WIDTHS) for text in texts])
     torch.testing.assert_close(found, expected)
-    torch.testing.assert_close(*gradients(found, expected, tokens))
-
-
-def test_windows_with_the_same_value_share_the_gradient():
-    torch.manual_seed(1)
-    pooling, tokens = ConvolutionPooling(8, 5, WIDTHS), torch.ones(11, 8, requires_grad=True)
-    found = pooling(tokens, Packing(torch.tensor(LENGTHS)))
-    texts = tokens.split(LENGTHS)
-    expected = torch.stack([by_torch(text, pooling.maps, WIDTHS) for text in texts])
     torch.testing.assert_close(*gradients(found, expected, tokens))
 
 

@@ -16,17 +16,6 @@ def test_a_schedule_rises_to_one_and_reaches_zero_where_it_has_an_end(name):
     assert (factors[400] == 0) == (name == "linear")
 
 
-def test_a_frozen_parameter_stays():
-    model = torch.nn.Linear(2, 1)
-    model.bias.requires_grad_(False)
-    before = [p.detach().clone() for p in model.parameters()]
-    adam = ScheduledAdam(model, 0.1)
-    adam.step(model(torch.ones(1, 2)).sum())
-    weight, bias = model.parameters()
-    assert not torch.equal(weight, before[0])
-    assert torch.equal(bias, before[1])
-
-
 def test_all_gradients_together_are_clipped_to_the_largest_norm():
     model = torch.nn.Linear(2, 1)
     adam = ScheduledAdam(model, 0.1, clip_norm=0.5)
