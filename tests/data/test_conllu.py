@@ -55,11 +55,6 @@ def test_unicode_line_separators_within_a_form_do_not_end_the_line(read):
     assert read(row(1, "a\u2028b\x85c\x0bd") + "\n")[0].tokens == ("a\u2028b\x85c\x0bd",)
 
 
-def test_a_file_without_a_sentence_is_refused(read):
-    with pytest.raises(DataError, match="is empty: put the whole file there"):
-        read("\n")
-
-
 GOOD = row(1, "a", head="2", relation="nsubj") + row(2, "b")
 
 

