@@ -6,7 +6,8 @@
 ``pack`` writes packages for that machine's Python, prepared tensors and corpora into FOLDER.
 ``run`` takes the parts one after the other, each in a process of its own that is killed at its
 limit, and appends a line of JSON to ``OUT/results.jsonl`` for each result as it comes. ``--device
-cpu --quick`` tries all of it in seconds, without a FOLDER.
+cpu --quick`` tries all of it in seconds, without a FOLDER. RAMEN's adaptation has ten minutes and a
+FOLDER of its own: ``pack FOLDER --only packages ramen``, ``run FOLDER --only ramen``.
 
 What stands here above the parts is Python's own, so that ``run`` starts anywhere.
 """
@@ -37,6 +38,7 @@ PACKAGES = (
     "pooch", "platformdirs", "filelock", "regex", "penman", "pytorch-crf",
     "ufal.chu-liu-edmonds",
 )  # fmt: skip
+OF_RAMEN = PACKAGES[:8]  # all that its adaptation imports
 COPIED = "seqeval"  # plain Python, of which no wheel is published: as it is installed here
 CORPORA = ("multi30k/*", "amr/*", "ptb-nltk-sample/*", "panx-wikiann/*-en*")  # for translations
 TREE = ("benchmarks", "xlrepro", "data/registry", "data/reported")
@@ -51,6 +53,11 @@ LOOPS = ("CRF", "routed unit", "projected LSTM")  # over time: several kernels a
 COMPILER = {"mode": "reduce-overhead"}  # CUDA graphs
 COMPILE_SECONDS = 90  # for all of them, side by side
 KEPT = "XLREPRO_GPU_RESULTS"  # the folder that results are written to, for a part's own processes
+ADAPTED = "base:RAMEN-BASE + BERT (mono)"  # Table 1's row, to French
+TEXT_WORDS = 1_500_000  # of each language, five times those of `open`: what 64 MiB have room for
+TIMES = 100  # the updates of `open`; warm-up is as many times as long
+LOOKS = 20  # at held-out text, in each stage
+QUICK_UPDATES, QUICK_PAIRS = 10, 60
 QUICK_SECONDS = 400  # for a part where nothing is timed
 AGREE = 1e-6  # largest difference of a CPU and a GPU, both in double precision
 
@@ -660,6 +667,116 @@ def translating(
     return {"row": row, "seed": seed, "cells": cells, "seconds": result.training_seconds}
 
 
+def ramen(device: str, quick: bool, folder: Path | None) -> Iterator[dict[str, Any]]:
+    """Adapt the small English model to French, at a hundred times the updates of `open`.
+
+    Held-out subwords are named at each look, percent; the log of `open`, of the same ones, comes
+    first. Inference in French is scored before, between and after the stages.
+    """
+    import numpy as np
+    import torch
+
+    from benchmarks.ramen import bilingual
+    from xlrepro.encoders.subwords import Special
+    from xlrepro.papers.ramen import adaptation
+    from xlrepro.papers.ramen.settings import EvaluationSettings
+    from xlrepro.training.loop import mean_loss
+
+    with tempfile.TemporaryDirectory() as cache:
+        _settle(cache)
+        path = (folder or Path(cache)) / "ramen.npz"
+        if folder is None:
+            pack_adaptation(path, "smoke")
+        with np.load(path, allow_pickle=False) as arrays:
+            packed = dict(arrays)
+        about = json.loads(str(packed["about"]))
+        settings = _settings("ramen/table1", ADAPTED, EvaluationSettings, about["profile"])
+        made = settings.adaptation
+        texts, held_out = {}, {}
+        for code, special in about["special"].items():
+            begin, size = Special(*special), len(packed[f"model/sides.{code}.bias"])
+            rows = adaptation.sequences(packed[code], begin.begin, made.bilingual.length)
+            texts[code] = adaptation.Text(rows[made.held_out :], begin, size)
+            held_out[code] = adaptation.Text(rows[: made.held_out], begin, size)
+        model = bilingual(*(text.vocabulary for text in texts.values()), **about["sizes"])
+        weights = {k[6:]: v for k, v in packed.items() if k.startswith("model/")}
+        model.load_state_dict({k: torch.from_numpy(v).float() for k, v in weights.items()})
+
+        def percent(found: list[int]) -> float:
+            return 100 * found[0] / found[1]
+
+        def named() -> float:
+            return percent(adaptation.accuracy(model, "fr", held_out["fr"], device))
+
+        yield {
+            "stage": "start", "accuracy": named(),
+            "unigram": percent(adaptation.unigram_accuracy(texts["fr"], held_out["fr"])),
+            "log": about["log"],
+            "sequences": {code: len(text.sequences) for code, text in texts.items()},
+        }  # fmt: skip
+        yield {"stage": "start"} | zero_shot(model, packed, settings.head, "start", device, quick)
+        stages = (("embeddings", "embeddings", ("fr",)), ("all", "bilingual", ("fr", "en")))
+        for number, (what, name, languages) in enumerate(stages, start=2):
+            stage = getattr(made, name)
+            if not quick:
+                longer = ("updates", "warmup_steps")
+                stage = stage.model_copy(update={k: TIMES * getattr(stage, k) for k in longer})
+            updates = QUICK_UPDATES if quick else stage.updates
+            every = updates if quick else -(-updates // LOOKS)
+            read = {code: texts[code] for code in languages}
+            key = [made.seed, number]
+            tuning = adaptation.Stage(model, read, what, "fr", stage, key, device=device)
+            for first in range(0, updates, every):
+                began = time.perf_counter()
+                done = [tuning.step(update) for update in range(first, min(first + every, updates))]
+                tokens = len(done) * len(read) * stage.sequences * stage.length
+                rate = tokens / (time.perf_counter() - began)
+                yield {
+                    "stage": name, "updates": first + len(done), "tokens_per_second": rate,
+                    "loss": mean_loss(done[-max(1, updates // 10) :]), "accuracy": named(),
+                }  # fmt: skip
+            yield {"stage": name} | zero_shot(model, packed, settings.head, name, device, quick)
+
+
+def zero_shot(
+    model: Any, packed: Mapping[str, Any], how: Any, stage: str, device: str, quick: bool
+) -> dict[str, float]:
+    """Return the accuracy of inference in French by a head trained on English, and on its dev set.
+
+    Args:
+        model: the bilingual model.
+        packed: pairs as subwords.
+        how: the head's settings.
+        stage: that the model has gone through: its states are kept by that name.
+        device: where to compute.
+        quick: whether a few pairs are enough.
+    """
+    import numpy as np
+
+    from xlrepro.encoders.pretrained import Encoder
+    from xlrepro.papers.ramen import heads
+
+    unread: Any = None  # words: they have been split
+
+    def examples(language: str, split: str) -> heads.Examples:
+        name, side = f"{language}/{split}", model.side(language).embeddings
+        encoder = Encoder(f"{stage} {language}", model.encoder, unread, side, device)
+        ends = np.cumsum(packed[f"{name}/lengths"])[:-1]
+        ids, reads = (np.split(packed[f"{name}/{each}"], ends) for each in ("ids", "read"))
+        pairs = len(ids) // 2  # premises, then hypotheses
+        most = QUICK_PAIRS if quick else pairs
+        both = [*range(pairs)[:most], *range(pairs, 2 * pairs)[:most]]
+        found = [(ids[i].tolist(), np.flatnonzero(reads[i]).tolist()) for i in both]
+        texts = heads.Texts(encoder, *zip(*found), np.arange(len(both)), frozen=True, mean=True)
+        return heads.Examples(texts, packed[f"{name}/gold"][:most].tolist())
+
+    train, dev = examples("en", "train"), examples("en", "dev")
+    head = heads.Classifier(train, how, 0, device)
+    fitted = heads.fit(head, head.module, train, dev, how, 0, lambda fraction, text: None)
+    right = head.right(examples("fr", "test"))["accuracy"]
+    return {"inference": heads.percent(right), "english_dev": max(fitted.dev_scores)}
+
+
 def _note(said: dict[str, Any], fraction: float, text: str) -> None:
     """Keep a training's dev score: one that its limit cuts off has said something all the same."""
     if (kept := os.environ.get(KEPT)) and text.startswith("dev"):
@@ -701,7 +818,9 @@ PARTS = {
     "steps": Part(80, steps),
     "word-order": Part(160, word_order),
     "routing": Part(70, routing),
+    "ramen": Part(590, ramen),
 }
+TOGETHER = [name for name in PARTS if name != "ramen"]  # which has ten minutes of its own
 
 
 # ---- here: what travels
@@ -719,14 +838,16 @@ def pack(
         call = [sys.executable, "-m", "pip", "-q", "install", "--no-deps", "--no-compile"]
         call += ["--upgrade", f"--python-version={PYTHON}", "--only-binary=:all:"]
         call += ["-c", "constraints.txt", "--target", str(site)]
-        subprocess.run([*call, *PACKAGES], check=True)
-        for file in distribution(COPIED).files or ():
+        subprocess.run([*call, *(OF_RAMEN if "ramen" in only else PACKAGES)], check=True)
+        for file in () if "ramen" in only else distribution(COPIED).files or ():
             if file.suffix != ".pyc":
                 (site / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file.locate(), site / file)
     if "word-order" in only:
         for vectors in list(VECTORS)[:1] if profile == "smoke" else VECTORS:
             pack_tagging(folder / f"word_order-{vectors}.npz", vectors, profile)
+    if "ramen" in only:
+        pack_adaptation(folder / "ramen.npz", profile)
     if "routing" in only and profile != "smoke":
         mirror = Path(os.environ["XLREPRO_MIRROR"])
         for file in (file for pattern in CORPORA for file in mirror.glob(pattern)):
@@ -777,6 +898,50 @@ def pack_tagging(path: Path, vectors: str, profile: str) -> None:
             )
     arrays["table"] = np.frombuffer(b"".join(numbers_of), np.float16).reshape(len(numbers_of), -1)
     np.savez_compressed(path, **arrays)
+
+
+def pack_adaptation(path: Path, profile: str) -> None:
+    """Write what RAMEN's adaptation reads: a model before it, text and labelled pairs as subwords.
+
+    Weights are those of `open` before any update, in half precision, and the subwords are its own;
+    its text is the beginning of what travels.
+    """
+    import numpy as np
+    import torch
+
+    from xlrepro.papers.ramen import adaptation, data
+    from xlrepro.papers.ramen.run import encoders, examples
+    from xlrepro.papers.ramen.settings import EvaluationSettings
+
+    settings = _settings("ramen/table1", ADAPTED, EvaluationSettings, profile)
+    made = settings.adaptation
+    start = torch.load(adaptation.folder(made, "fr") / "start.pt", weights_only=True)
+    arrays = {f"model/{name}": weight.numpy().astype(np.float16) for name, weight in start.items()}
+    more = made if profile == "smoke" else made.model_copy(update={"words": TEXT_WORDS})
+    special = {}
+    for code in ("en", "fr"):
+        split = adaptation.subwords_in(made, code)
+        numbers = adaptation.stream(data.words(more, code), split)
+        arrays[code], special[code] = np.fromiter(numbers, np.uint16), split.special
+    read = encoders(settings, "fr", "start")
+    for code, part in (("en", "train"), ("en", "dev"), ("fr", "test")):
+        texts, gold = examples(settings, read, code, part)
+        ids, reads = ([each[i] for i in texts.place] for each in (texts.ids, texts.reads))
+        name = f"{code}/{part}"
+        arrays[f"{name}/gold"] = np.array(gold, np.int8)
+        arrays[f"{name}/lengths"] = np.array(list(map(len, ids)), np.uint16)
+        arrays[f"{name}/ids"] = np.concatenate(ids).astype(np.uint16)
+        arrays[f"{name}/read"] = np.concatenate(
+            [np.isin(np.arange(len(row)), places) for row, places in zip(ids, reads, strict=True)]
+        )
+    log, config = adaptation.logs(made, "fr"), read("en").model.config
+    sizes = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
+             "max_position_embeddings", "type_vocab_size")  # fmt: skip
+    about = {
+        "profile": profile, "special": special, "sizes": {s: getattr(config, s) for s in sizes},
+        "log": {stage: log[stage] for stage in ("start", "embeddings", "end")},
+    }  # fmt: skip
+    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
 
 
 # ---- there: part after part
@@ -833,7 +998,8 @@ def main(arguments: list[str] | None = None) -> int:
         if "routing" in chosen.only and "XLREPRO_MIRROR" not in os.environ:
             parser.error("set XLREPRO_MIRROR to the folder with the corpora that translations read")
         weight = pack(chosen.folder, chosen.profile, tuple(chosen.only))
-        print(f"{chosen.folder} and {', '.join(TREE)}: {weight:.1f} MiB of {LIMIT_MIB}")
+        refused = ": too heavy, leave something out" if weight > LIMIT_MIB else ""
+        print(f"{chosen.folder} and {', '.join(TREE)}: {weight:.1f} MiB of {LIMIT_MIB}{refused}")
         return int(weight > LIMIT_MIB)
     if chosen.do == "part":
         for result in PARTS[chosen.name].results(chosen.device, chosen.quick, chosen.folder):
@@ -843,8 +1009,11 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"there is no folder {chosen.folder}: `pack` writes it")
     if chosen.device == "cuda" and not any(map(os.path.exists, GPU_FILES)):
         parser.error("this machine has no GPU: --device cpu --quick tries all parts without one")
-    if chosen.folder is None and not chosen.quick and {"word-order", "routing"} & {*chosen.only}:
+    trained = {"word-order", "routing", "ramen"} & {*chosen.only}
+    if chosen.folder is None and not chosen.quick and trained:
         parser.error("the trainings need the FOLDER that `pack` writes")
+    if chosen.folder and "ramen" in trained and not (chosen.folder / "ramen.npz").is_file():
+        parser.error(f"{chosen.folder} has no ramen.npz: `pack --only packages ramen` writes it")
     run(chosen.folder, chosen.out, chosen.device, chosen.quick, chosen.only)
     return 0
 
@@ -857,10 +1026,10 @@ def _parser() -> argparse.ArgumentParser:
     packing.add_argument("folder", type=Path)
     packing.add_argument("--profile", choices=["open", "smoke"], default="open")
     whole = ["packages", "word-order", "routing"]
-    packing.add_argument("--only", nargs="+", choices=whole, default=whole)
-    running = commands.add_parser("run", help="run all parts")
+    packing.add_argument("--only", nargs="+", choices=[*whole, "ramen"], default=whole)
+    running = commands.add_parser("run", help="run all parts but ramen")
     running.add_argument("folder", type=Path, nargs="?")
-    running.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    running.add_argument("--only", nargs="+", choices=list(PARTS), default=TOGETHER)
     one = commands.add_parser("part", help="run one part without a limit")
     one.add_argument("name", choices=list(PARTS))
     one.add_argument("--folder", type=Path)

@@ -55,7 +55,7 @@ def test_a_model_computes_on_another_device_what_it_computes_on_the_cpu():
 
 @pytest.mark.gpu
 def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path):
-    weight = gpu.pack(tmp_path / "packed", "smoke", ("word-order", "routing"))
+    weight = gpu.pack(tmp_path / "packed", "smoke", ("word-order", "routing", "ramen"))
     assert 1 < weight < gpu.LIMIT_MIB
     gpu.run(tmp_path / "packed", tmp_path, "cpu", True, list(gpu.PARTS))
     found = lines_of(tmp_path)
@@ -65,9 +65,12 @@ def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path):
     by_part = {line["part"]: line for line in found if "ended" not in line}
     assert by_part["models"]["agrees"]
     assert by_part["compiled"]["difference"] < 1e-5
-    assert sum(part.seconds for part in gpu.PARTS.values()) <= 595  # of ten minutes
+    assert sum(gpu.PARTS[name].seconds for name in gpu.TOGETHER) <= 595  # of ten minutes
     assert set(by_part["word-order"]["scores"]) == {"avg", "en", *gpu.VECTORS["dictionary"]}
     assert by_part["routing"]["cells"]
+    start, _, embedded, *_ = (line for line in found if line["part"] == "ramen")
+    assert embedded["loss"] == pytest.approx(start["log"]["embeddings"]["loss"], abs=0.01)
+    assert by_part["ramen"]["inference"]
 
 
 @pytest.mark.gpu
@@ -86,6 +89,7 @@ def test_the_packed_corpora_are_all_that_translations_read(tmp_path, monkeypatch
     [
         (["run", "there-is-none"], "there is no folder there-is-none"),
         (["run"], "this machine has no GPU"),
+        (["run", ".", "--only", "ramen", "--device", "cpu"], "has no ramen.npz"),
         (["pack", "a"], "set XLREPRO_MIRROR"),
     ],
 )

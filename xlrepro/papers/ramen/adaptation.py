@@ -14,7 +14,7 @@ process computes a part of every batch (`data_parallel`).
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -82,9 +82,14 @@ def _write_stream(settings: AdaptationSettings, language: str, target: Path) -> 
     else:
         split = subwords.learnt(lines, settings.vocabulary, settings.characters)
         split.engine.save(str(target / "subwords.json"))
-    words = (chain.from_iterable(map(split.numbers, line)) for line in lines)
-    numbers = chain.from_iterable((*line, split.special.end) for line in words)
-    np.save(target / "numbers.npy", np.fromiter(numbers, dtype=np.int32))
+    np.save(target / "numbers.npy", np.fromiter(stream(lines, split), dtype=np.int32))
+
+
+def stream(lines: Iterable[Sequence[str]], split: Subwords) -> Iterator[int]:
+    """Yield the numbers of the subwords of lines, each line ended by ``[SEP]``."""
+    for line in lines:
+        yield from chain.from_iterable(map(split.numbers, line))
+        yield split.special.end
 
 
 def subwords_in(settings: AdaptationSettings, language: str) -> Subwords:
