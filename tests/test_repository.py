@@ -18,6 +18,7 @@ LARGER_ON_PURPOSE: dict[str, str] = {  # path: why
     "data/results/ramen/table1.open.jsonl": "which of 5,010 items were right, of each language",
     "data/results/ramen/table2.open.jsonl": "which words were right, by LAS and by UAS",
     "data/results/sense_alignment/table3.open.jsonl": "a hundred heads, and their models' curves",
+    "data/results/sense_alignment/table5.open.jsonl": "likewise, of all pairs of inference",
     "data/results/ramen/table3.open.jsonl": "a hundred trials, and the files and models they read",
 }
 

@@ -369,7 +369,7 @@ def test_claims_on_projection_are_judged_by_both_readings_of_w():
     verdicts = load_evidence().verdicts("sense_alignment")
     first, other = (verdicts["S06d"][on].told for on in ("open", "open, +Proj (orthogonal W)"))
     assert first != other
-    assert verdicts["S12"]["open, +Proj (orthogonal W)"].status == NOT_RUN
+    assert verdicts["S12"]["open, +Proj (orthogonal W)"].missing == ()
     assert verdicts["S01"]["open, +Proj (orthogonal W)"] is None
 
 
