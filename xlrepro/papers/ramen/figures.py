@@ -10,8 +10,6 @@ from xlrepro.pages.tables import framed
 # Heading -> path in the details of a record, for `page.details`.
 ADAPTATIONS = {
     "estimated rows": "adaptation.*.estimated",
-    "seconds of a core, embeddings alone": "adaptation.*.embeddings.seconds",
-    "seconds, everything": "adaptation.*.end.seconds",
     "subwords, embeddings alone": "adaptation.*.embeddings.pieces",
     "subwords, everything": "adaptation.*.end.pieces",
     "masked-LM accuracy of the most frequent subword, %": "adaptation.*.unigram.held_out",
