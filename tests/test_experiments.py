@@ -150,7 +150,7 @@ def test_a_borrowed_trial_is_its_owners_and_its_cells_are_renamed():
         ("seeds: {open:", "seeds: {opne:", r"table1\.seeds\.opne"),
         ("seeds: {open: [0, 1]}", "seeds: {open: [-1]}", r"table1\.seeds\.open\.0"),
         ('"word:TRS twin":', '"word:TRS":', r"line \d+: 'word:TRS' stands twice"),
-        ("settings:TaggingSettings", "settings:TagingSettings", "of word_order: .* is not there"),
+        ("settings:TaggingSettings", "settings:TagingSettings", "of word_order: no .* loads"),
     ],
 )
 def test_a_slip_in_the_yaml_is_named_with_its_place(toy, old, new, said):

@@ -180,13 +180,13 @@ class Task(Checked):
 
 
 def _member(paper: str, where: str) -> Any:
-    """Return ``"module:name"`` of a paper's package; a DataError where it has none."""
+    """Return ``"module:name"`` of a paper's package; a DataError where it cannot be had."""
     module, _, name = where.partition(":")
     package = f"xlrepro.papers.{paper}" if (PAPERS / paper).is_dir() else paper
     try:
         return getattr(import_module(f"{package}.{module}"), name)
     except (ModuleNotFoundError, AttributeError) as error:
-        raise DataError(f"experiments.yaml of {paper}: {where!r} is not there: {error}") from error
+        raise DataError(f"experiments.yaml of {paper}: no {where!r} loads: {error}") from error
 
 
 class Entry(Checked):
