@@ -97,7 +97,9 @@ def remote_cluster(scratch: Path, threads: int = 1) -> Iterator[str]:
     import dask
     from distributed import LocalCluster
 
-    dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    # a busy machine takes longer than 30 s to start a dead worker's successor
+    failures, wait = "distributed.scheduler.allowed-failures", "distributed.comm.timeouts.connect"
+    dask.config.set({failures: 1, wait: "300s"})
     with LocalCluster(
         n_workers=2,
         threads_per_worker=threads,

@@ -42,7 +42,7 @@ THREADS = 1  # one trial, one thread: the same numbers whatever else the machine
 PROGRESS_SECONDS = 0.5  # between two messages of a trial, and two looks at signals and workers
 LINE_SECONDS = 60.0  # between two plain lines while no trial ends
 CONNECT_SECONDS = 30
-ANSWER_SECONDS = 300  # for a record to arrive from the worker that made it
+ANSWER_SECONDS = 300  # for a record to arrive, or a dead worker's successor to start
 LOOPBACK = "127.0.0.1"
 SILENT = 51  # above logging.CRITICAL: what goes wrong is said once, in our own words
 LOST = (
@@ -64,7 +64,7 @@ SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.limit": "1h",
-    "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
+    "distributed.comm.timeouts.connect": f"{ANSWER_SECONDS}s",  # else a busy machine loses workers
 }
 
 

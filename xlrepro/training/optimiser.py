@@ -49,7 +49,7 @@ class ScheduledAdam:
     ) -> None:
         self.model, self.clip_norm = model, clip_norm
         trained = [p for p in model.parameters() if p.requires_grad]
-        self.adam = torch.optim.Adam(trained, lr=learning_rate, fused=trained[0].is_cuda)
+        self.adam = torch.optim.Adam(trained, lr=learning_rate, fused=True)
         self.rates = torch.optim.lr_scheduler.LambdaLR(self.adam, factor)
 
     def step(self, loss: Tensor) -> float:
@@ -74,7 +74,7 @@ class ScheduledAdam:
 def adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:
     """Return AdamW; biases and normalisation are not decayed (Devlin et al. 2019)."""
     decays: dict[float, list[nn.Parameter]] = {0.01: [], 0.0: []}
-    for parameter in (every := list(parameters)):
+    for parameter in parameters:
         decays[0.01 if parameter.dim() > 1 else 0.0].append(parameter)
     groups = [{"params": those, "weight_decay": decay} for decay, those in decays.items()]
-    return torch.optim.AdamW(groups, lr=learning_rate, fused=every[0].is_cuda)
+    return torch.optim.AdamW(groups, lr=learning_rate, fused=True)

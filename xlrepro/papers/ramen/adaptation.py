@@ -257,9 +257,7 @@ class Stage:
         self.texts, self.settings, self.key = texts, settings, tuple(key)
         self.mixed, self.device, self.name = mixed, device, f"{target} {what}"
         self.every = min(500, max(20, settings.updates // 50))  # steps between checkpoints
-        self.adam = torch.optim.Adam(
-            self.chosen, lr=settings.learning_rate, fused=self.chosen[0].is_cuda
-        )
+        self.adam = torch.optim.Adam(self.chosen, lr=settings.learning_rate, fused=True)
         self.slow = Lookahead(self.chosen, *LOOKAHEAD) if target != ENGLISH else None
         self.rank, self.ranks = _rank()
 

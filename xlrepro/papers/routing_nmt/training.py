@@ -116,9 +116,8 @@ class MultiTaskLearner:
         self.course = Course(0, dict.fromkeys(settings.auxiliary, 0), rates)
         self._data, self._settings, self._seed = data, settings, seed
         self._device = device
-        weights = list(model.parameters())
         self._optimizer = torch.optim.Adam(
-            weights, lr=settings.learning_rate, fused=weights[0].is_cuda
+            model.parameters(), lr=settings.learning_rate, fused=True
         )
         self._order = lru_cache(len(settings.tasks))(self._order)  # type: ignore[method-assign]
         self._losses: dict[str, list[float]] = {}
