@@ -17,7 +17,7 @@ from xlrepro.trials import Items
 
 ITEM_DRAWS = 400
 ALPHA = (1 - LEVEL) / 2  # of a test in one direction
-STEPS = 2**12  # of a table of p-values, from 0.5 down to 1e-12
+STEPS = 2**13  # of a table of p-values, from 0.5 down to 1e-12
 
 
 def items_of(
