@@ -249,7 +249,7 @@ def _open_auxiliary(task: str, split: str) -> list[Pair]:
         return _tagged(loading.load("panx-wikiann", f"en/{split}"))
     if task == "semantics":
         return _graph_pairs(loading.load_graphs("amr-little-prince", f"en/{split}"))
-    files = loading.load_trees("ptb-nltk-sample", "en/all")
+    files = _treebank()
     names = sorted(files)
     ends = [0, *(round(share * len(names)) for share in TREE_SHARES), len(names)]
     place = SPLITS.index(split)
@@ -257,12 +257,15 @@ def _open_auxiliary(task: str, split: str) -> list[Pair]:
     return [pair for name in chosen for tree in files[name] for pair in tree_pair(tree)]
 
 
+@cache
+def _treebank() -> dict[str, list[Tree]]:
+    return loading.load_trees("ptb-nltk-sample", "en/all")
+
+
 def _tagged(sentences: Iterable[Sentence]) -> list[Pair]:
     """One normalised token per word: tags keep one token each."""
-    return [
-        (tuple("".join(tokens(word)) or word for word in s.tokens), s.entities or ())
-        for s in sentences
-    ]
+    one = cache(lambda word: "".join(tokens(word)) or word)  # most words come more than once
+    return [(tuple(map(one, s.tokens)), s.entities or ()) for s in sentences]
 
 
 _TREEBANK = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}

@@ -30,6 +30,8 @@ _SPLIT = regex.compile(
     r"|\.{2,}|-{2,}"
     r"|\S"
 )
+# an elided word's apostrophe: don't, don 't and (subtitles) don ' t are the same two tokens
+_ELIDED = regex.compile(r"(?<=\p{L})\s?'(?:\s?(?=(?:s|t|m|d|re|ve|ll)\b)|(?=\p{L}))")
 _NO_SPACE_BEFORE = frozenset(".,;:!?)]}%،؛؟") | {"..", "..."}
 _NO_SPACE_AFTER = frozenset("([{")
 
@@ -49,9 +51,7 @@ def tokens(text: str) -> list[str]:
     for escaped, plain in _MOSES.items():
         text = text.replace(escaped, plain)
     text = unicodedata.normalize("NFC", html.unescape(html.unescape(text))).translate(_QUOTES)
-    # an elided word's apostrophe: don't, don 't and (subtitles) don ' t are the same two tokens
-    text = regex.sub(r"(?<=\p{L})\s?'\s?(?=(?:s|t|m|d|re|ve|ll)\b)", " \ue000", text)
-    text = regex.sub(r"(?<=\p{L})\s?'(?=\p{L})", " \ue000", text)
+    text = _ELIDED.sub(" \ue000", text)
     words: list[str] = []
     for word in text.split():
         elided = word.startswith("\ue000")
