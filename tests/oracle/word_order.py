@@ -17,7 +17,8 @@ CONSTANTS = {
     "pos": ("clip_norm", "source", "shuffle_copies", "word_dropout"),
     "spans": ("clip_norm", "source", "shuffle_copies", "word_dropout"),
     "mbert": ("clip_norm", "source", "shuffle_copies", "word_dropout", "shuffle", "shuffle_k",
-              "test_shuffles", "few_shot_language", "few_shot_share"),  # the last five: never read
+              "test_shuffles", "few_shot_language", "few_shot_share",
+              "evaluate_targets"),  # the last six: not read
     "nlu": ("clip_norm", "source", "slot_head", "latent_dim", "latent_scale", "noise",
             "input_dropout", "delexicalise"),
     "distances": ("sentences",),

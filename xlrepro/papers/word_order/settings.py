@@ -100,13 +100,11 @@ class LabellingSettings(FitSettings, TransferSettings):
     Attributes:
         task: which layer is labelled: parts of speech, named entities or slots.
         head: CRF or softmax.
-        evaluate_targets: False for a trial that only tunes on the source dev set.
     """
 
     figure1_tags: ClassVar[tuple[str, ...]] = TAGS
     task: Literal["POS", "NER", "SF"] = "POS"
     head: Literal["crf", "linear"] = "crf"  # [paper]
-    evaluate_targets: bool = True
 
 
 class TaggingSettings(LabellingSettings):
@@ -118,6 +116,7 @@ class TaggingSettings(LabellingSettings):
         test_shuffles: also score the source test set with its order disturbed by each k (Table 5).
         few_shot_language: target language whose training sentences are added (Figure 2).
         few_shot_share: share of its training sentences, 0 to 1.
+        evaluate_targets: False for a trial that only tunes on the source dev set.
     """
 
     shuffle: bool = False
@@ -125,6 +124,7 @@ class TaggingSettings(LabellingSettings):
     test_shuffles: tuple[FromZero, ...] = ()
     few_shot_language: str | None = None
     few_shot_share: Share = 0.0
+    evaluate_targets: bool = True
 
     def also_read(self) -> list[tuple[str, str]]:
         """Return the few-shot language's training sentences, if there is one."""

@@ -41,9 +41,6 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     settings = trial.typed(MbertSettings)
     work = Labelling(settings, trial.seed, context)
     curve = work.train()
-    if not settings.evaluate_targets:
-        scores = dict.fromkeys(trial.columns, curve.dev_scores[curve.best_epoch])
-        return result(trial, settings, work.labeller, curve, scores)
     scores = {code: work.score(code, "test") for code in (settings.source, *settings.targets)}
     if settings.targets:
         scores["avg"] = sum(scores[code] for code in settings.targets) / len(settings.targets)
