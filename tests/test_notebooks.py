@@ -29,7 +29,7 @@ CALLS = {
     "Provenance": ("page.provenance()",),
 }
 MOST_STATEMENTS = 5
-MOST_BYTES = 700_000
+MOST_BYTES = 750_000
 
 
 def cells(path: Path, kind: str | None = None) -> list[dict[str, Any]]:
