@@ -17,6 +17,7 @@ from xlrepro.papers.routing_nmt.blocks import (
     reordered,
 )
 from xlrepro.papers.routing_nmt.encoding import Example
+from xlrepro.papers.routing_nmt.figures import chance_table
 from xlrepro.papers.routing_nmt.recurrent import scan
 from xlrepro.papers.routing_nmt.run import router_use, routers
 from xlrepro.trials import Record
@@ -68,6 +69,14 @@ def test_blocks_of_all_seeds_and_directions_are_put_in_one_order(orders):
         assert found["en-vi/same/ner/3"] == pytest.approx(50)
         assert found["en-vi/own/ner/1"] == pytest.approx(50)
         assert len(found) == 24
+
+
+def test_a_row_beside_the_papers_is_not_averaged_with_it():
+    ours = made_up(0, (0, 1, 2)).model_copy(update={"systems": ("until dev stops:MTL (Routing)",)})
+    frame = chance_table([made_up(0, (0, 1, 2)), made_up(1, (1, 2, 0)), ours], "open").frame
+    counts = dict(zip(frame["claim, pair"], frame["routers"], strict=True))
+    assert counts["N05, en-vi"] == "2 of 2"
+    assert counts["N05, en-vi, until dev stops"] == "1 of 1"
 
 
 def in_order(usages, orders):
