@@ -52,27 +52,27 @@ def _cells(record: Record, orders: Sequence[Sequence[int]]) -> list[Cell]:
     ]
 
 
-def place(pair: str, system: str) -> str:
+def pair_of_row(pair: str, system: str) -> str:
     """Return a pair's name, and the block of rows that are not the paper's: never averaged with it.
 
     Example:
-        >>> place("en-vi", "translation:NMT"), place("en-vi", "until dev stops:NMT")
+        >>> pair_of_row("en-vi", "translation:NMT"), pair_of_row("en-vi", "until dev stops:NMT")
         ('en-vi', 'en-vi, until dev stops')
     """
     block = system.partition(":")[0]
     return pair if block == "translation" else f"{pair}, {block}"
 
 
-def place_of(record: Record) -> str:
-    """Return the `place` of a record."""
-    return place(record.details["settings"]["pair"], record.systems[0])
+def pair_of(record: Record) -> str:
+    """Return the `pair_of_row` of a record."""
+    return pair_of_row(record.details["settings"]["pair"], record.systems[0])
 
 
 def reordered(records: Sequence[Record]) -> list[Record]:
     """Return the records with the blocks of each pair's routers in the orders that agree best."""
     by_pair: defaultdict[str, list[Record]] = defaultdict(list)
     for record in sorted(records, key=lambda each: each.seed):
-        by_pair[place_of(record)].append(record)
+        by_pair[pair_of(record)].append(record)
     by_key = {}
     for same_pair in by_pair.values():
         found = [usages(record) for record in same_pair]

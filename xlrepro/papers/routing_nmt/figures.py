@@ -39,7 +39,7 @@ def block_usage(view: View, source: str = "same") -> Figure:
     for system, column in product(view.systems, view.columns):
         pair, of, task, block = column.split("/")
         if of == source and (cell := view.get(system, column)):
-            use.setdefault(f"{blocks.place(pair, system)}, {task}", {})[f"block {block}"] = (
+            use.setdefault(f"{blocks.pair_of_row(pair, system)}, {task}", {})[f"block {block}"] = (
                 cell.mean
             )
     title = f"Use of the shared blocks by task, means over seeds ({view.profile})"
@@ -55,7 +55,7 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
     """
     found: dict[str, list[blocks.Usage]] = {}
     for record in sorted(records, key=lambda each: each.seed):
-        found.setdefault(blocks.place_of(record), []).extend(blocks.usages(record))
+        found.setdefault(blocks.pair_of(record), []).extend(blocks.usages(record))
     rows, of_one = [], blocks.chances_of_means(1)
     for (pair, of), name in product(found.items(), of_one):
         count = sum(blocks.held(usage)[name] for usage in of)
@@ -78,7 +78,7 @@ def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, Record
     """Return the records of each pair and system by seed; rows of ours are pairs of their own."""
     rows: dict[tuple[str, str], dict[int, Record]] = {}
     for record in records:
-        key = (blocks.place_of(record), record.systems[0].partition(":")[2])
+        key = (blocks.pair_of(record), record.systems[0].partition(":")[2])
         rows.setdefault(key, {})[record.seed] = record
     return rows
 
