@@ -14,7 +14,9 @@ BIN := $(VENV)/bin
 OLDEST ?= build/oldest
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-# Compiled once, at the start: where PYTHONDONTWRITEBYTECODE is set, every process would compile torch.
+# Bytecode is kept as modules are first read: compiling all packages at the start takes ten times that.
+unexport PYTHONDONTWRITEBYTECODE
+
 # uv does not read pip's settings: hand on the folder of wheels and the index that pip would use.
 LINKS := $(or $(PIP_FIND_LINKS),$(if $(PYTHON),$(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null)))
 INDEX := $(or $(PIP_INDEX_URL),$(if $(PYTHON),$(shell $(PYTHON) -m pip config get global.index-url 2>/dev/null)))
@@ -47,9 +49,8 @@ endif
 	[ "$$want" = "$$have" ] || $(PYTHON) -m venv --clear $(VENV) || \
 	{ echo "make: $(PYTHON) cannot make a virtual environment: install its venv package (Debian: python3-venv)" >&2; exit 2; }
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt uv
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python $(UV_FLAGS) \
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python $(UV_FLAGS) \
 		--constraint constraints.txt --build-constraint constraints.txt --editable '.[dev]'
-	@$(BIN)/python -m compileall -q xlrepro
 	@rm -f $(VENV)/.installed-*
 	@touch $@
 
