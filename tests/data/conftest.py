@@ -101,7 +101,7 @@ def serve() -> Iterator[Callable[..., str]]:
     def start(folder: Path | None = None, handler: Any = None) -> str:
         chosen = handler or functools.partial(QuietHandler, directory=str(folder))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), chosen)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         servers.append(server)
         return f"http://127.0.0.1:{server.server_address[1]}"
 
