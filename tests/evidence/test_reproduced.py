@@ -82,3 +82,12 @@ def test_an_average_over_columns_is_taken_over_the_seeds_that_all_have(numbers, 
     view = View("word_order/table2", "open", numbers({("a:X", "de"): de, ("a:X", "fr"): fr}))
     cell = joined_cell([view.get("a:X", c) for c in ("de", "fr")], fmean, "a:X", "both")
     assert (cell and (cell.seeds, cell.values)) == joined
+
+
+def test_a_joined_cell_names_the_records_of_all_its_parts(record):
+    made = [record(seed=s, values={c: 1.0}) for c in ("de", "fr") for s in (0, 1)]
+    view = View(made[0].experiment, made[0].profile, gather(made))
+    parts = [view.get(view.systems[0], c) for c in ("de", "fr")]
+    average = joined_cell(parts, fmean, "a:X", "both")
+    assert {*average.keys} == {k for part in parts for k in part.keys}
+    assert len(average.keys) == 4

@@ -48,7 +48,8 @@ class ReproducedCell:
     """One cell as computed here, at one profile.
 
     Attributes:
-        seeds: the seeds, rising; ``values`` and ``keys`` (of the records) go with them.
+        seeds: the seeds, rising; ``values`` go with them.
+        keys: of the records that it was made of.
         stale: whether one of the records is outdated.
         signed: whether it is a difference, which no unit bounds.
     """
@@ -245,13 +246,12 @@ def joined_cell(
     if not seeds or len(cells) < len(parts):
         return None
     by_seed = [dict(zip(c.seeds, c.values)) for c in cells]
-    keys = dict(zip(cells[0].seeds, cells[0].keys))
     return replace(
         cells[0],
         system=system,
         column=column,
         seeds=tuple(seeds),
         values=tuple(value([v[s] for v in by_seed]) for s in seeds),
-        keys=tuple(keys[s] for s in seeds),
+        keys=tuple(dict.fromkeys(key for c in cells for key in c.keys)),
         stale=any(c.stale for c in cells),
     )
