@@ -489,7 +489,7 @@ def remote_client(address: str) -> "Iterator[Client]":
     try:
         get_address_host_port(address, strict=True)  # a client that cannot be made ends badly
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+    except (OSError, ValueError, TypeError, TimeoutError) as error:  # TypeError: TLS not set up
         raise SettingsError(
             f"no Dask scheduler answers at {address} ({error}): check --scheduler"
         ) from error

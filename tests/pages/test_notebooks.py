@@ -122,11 +122,20 @@ def test_trials_of_all_notebooks_are_run_together_before_them(
 
     monkeypatch.setattr(notebooks, "run_trials", run_trials)
     run_batch(plan(None, "smoke", {"device": "cpu", "per_gpu": 3}), report=lines.append)
-    options = {"device": "cpu", "scheduler": None, "jobs": None, "per_gpu": 3}
-    assert calls == [(["shared", "one", "two"], options)]
+    assert calls == [(["shared", "one", "two"], {"device": "cpu", "per_gpu": 3})]
     assert "trials: 3 run" in lines
     run_batch(plan(None, "smoke", {"device": "cpu"}), report=silent)
     assert len(calls) == 1  # nothing is out of date
+
+
+def test_the_trials_run_before_a_notebook_are_those_it_shows_overrides_too(monkeypatch):
+    ran, summary = [], SimpleNamespace(line="")
+    monkeypatch.setattr(notebooks, "run_trials", lambda trials, **_: ran.extend(trials) or summary)
+    given = {"systems": ["word:ORT"], "seeds": [0], "overrides": {"epochs": 3}}
+    notebooks.make_records(plan(["word_order/table2"], "smoke", given), silent)
+    assert [trial.settings["epochs"] for trial in ran] == [3]
+    with pytest.raises(SettingsError, match="there is no setting 'epoch'"):
+        plan(["word_order/table2"], "smoke", given | {"overrides": {"epoch": 3}})
 
 
 def test_a_notebook_runs_in_this_interpreter_whatever_the_user_s_kernels(

@@ -534,7 +534,7 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     quoted = ", ".join(sorted({a[1].partition(":")[2] for a in fixed}))
     placed = [(experiment, condition.placed(system), c) for experiment, system, c in read]
     data, weights, fields = _proxies(catalog, condition.profile, placed)
-    instead = [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *weights]
+    instead = [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *data, *weights]
     ours = "; ".join([*data, *weights])
     others = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
     said = {

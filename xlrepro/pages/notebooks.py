@@ -44,6 +44,9 @@ SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
 # What notebooks do not call
 NOT_COMPUTING = ("xlrepro/cli.py", "pages/book.py", "pages/overview.py", "pages/findings.py")
 NOT_SHOWN = ("jobs", "scheduler", "per_gpu")  # parameters that change no number
+RUN = ("device", *NOT_SHOWN)  # how trials run
+
+ASKED = ("systems", "seeds", "overrides")  # beside the profile: which trials a notebook shows
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,8 @@ def plan(
         values = {name: fitted(v, name, defaults, where) for name, v in given.items()}
         device, per_gpu = values.get("device", "auto"), values.get("per_gpu", 1)
         check_call(device, values.get("jobs"), values.get("scheduler"), per_gpu)
-        if experiment in known and (values.get("systems") or values.get("seeds")):
-            known[experiment].trials(profile, values.get("systems"), values.get("seeds"))
+        if experiment in known and any(map(values.get, ASKED)):
+            known[experiment].trials(profile, *map(values.get, ASKED))
         jobs.append(Job(experiment, source, executed(experiment, profile), values))
     return jobs
 
@@ -282,11 +285,10 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
     trials, known, where = dict[str, Trial](), all_experiments(), dict[str, Any]()
     for job in [job for job in jobs if job.experiment in known]:
         values = job.parameters
-        where = {name: values.get(name) for name in ("scheduler", "jobs")}
-        where |= {"device": values.get("device", "auto"), "per_gpu": values.get("per_gpu", 1)}
-        wanted = (values["profile"], values.get("systems"), values.get("seeds"))
+        where = {name: values[name] for name in RUN if name in values}
+        asked = (values["profile"], *map(values.get, ASKED))
         try:
-            trials |= {t.key: t for t in known[job.experiment].trials(*wanted)}
+            trials |= {t.key: t for t in known[job.experiment].trials(*asked)}
         except XlreproError as error:
             report(f"{job.experiment}: {error}")
     if trials:

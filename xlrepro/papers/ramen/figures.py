@@ -41,7 +41,7 @@ def along_updates(frame: pd.DataFrame) -> Figure:
         rows.append((f"{task}, ours", *place, row["reproduced"], row["low"], row["high"]))
     tidy = framed(rows, "series", "panel", "x", "value", "low", "high")
     tidy = tidy[tidy["value"].notna()].sort_values("x", kind="stable")
-    title = f"Scores at the paper's checkpoints ({frame['profile'].iloc[0]})"
+    title = f"Scores after each stage; ours are far shorter ({frame['profile'].iloc[0]})"
     return lines(
         tidy, title, xlabel="thousands of the paper's updates", ylabel="accuracy, LAS in %"
     )
