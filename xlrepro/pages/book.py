@@ -177,7 +177,7 @@ def notebook_page(key: str, profile: str) -> str:
             cells[:] = [cells[0], *cells[first:last], *cells[1:first], *cells[last:]]
         at = "open" if "open" in experiment.profiles else experiment.profiles[0]
         links = [(h.lower().replace(" ", "-"), h) for h in map(_heading, cells) if h]
-        command = f"xlrepro run {key} --profile {at}"
+        command = f"xlrepro run {key} --profile {at} --again"
         entry = load_catalog().experiment(key)
         top = markup("top", command, links)
         cells.insert(1, _markdown("top", f"{top}\n\n{indexed(entry.label, key, *entry.also)}"))
