@@ -235,6 +235,12 @@ def test_mistakes_are_one_line_that_says_what_would_be_right(invoke, arguments, 
     assert "\n" not in str(error)
 
 
+def test_a_rank_that_another_program_has_left_is_no_torchrun(invoke, monkeypatch, scheduler):
+    monkeypatch.setenv("LOCAL_RANK", "0")
+    result = invoke("run", "toy/table", "--systems=ORT", "--seeds=0", "--scheduler", scheduler)
+    assert "1 trials run" in result.stdout
+
+
 def test_run_again_repeats_a_published_trial_and_compares(invoke, home, scheduler):
     run = ("run", "toy/table", "--profile=open", "--systems=ORT", "--seeds=0", "--scheduler")
     invoke(*run, scheduler)

@@ -29,6 +29,7 @@ UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
 FOLDERS = ("HOME", "BUILD", "DATA", "SUPPLIED", "MIRROR")  # that XLREPRO_… name
 SEEDS = re.compile(r"(\d{1,20})(?: *- *(\d{1,20}))?", re.ASCII)
 MOST_SEEDS = 10_000
+TORCHRUN = {"LOCAL_RANK", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}  # it sets them all
 
 WHICH = "word_order/table2, or a whole paper."
 Some = Annotated[list[str], Argument(metavar="EXPERIMENT...", help=WHICH)]
@@ -107,8 +108,7 @@ def parse_overrides(pairs: Sequence[str] | None, option: str = "--set") -> dict[
         try:
             overrides[name] = parse_value(value)
         except ValueError as error:
-            why = str(error)[:200]
-            raise SettingsError(f"{shown}: the value is not YAML ({why})") from None
+            raise SettingsError(f"{shown}: the value is not YAML ({str(error)[:200]})") from None
     return overrides
 
 
@@ -209,7 +209,7 @@ def run(
             trials += each.trials(profile, *given)
         else:
             say(f"{each.key} has no profile {profile!r}, and is left out")
-    if "LOCAL_RANK" in os.environ and not dry_run:
+    if os.environ.keys() >= TORCHRUN and not dry_run:
         from xlrepro.papers.ramen.adaptation import data_parallel
 
         engine.check_supplied(trials)
@@ -221,11 +221,10 @@ def run(
     where |= {"per_gpu": per_gpu, "again": {trial.key for trial in before}}
     made = engine.run_trials(trials, store=store, dry_run=dry_run, **where)
     if dry_run:
-        for trial in made.pending:
-            state = "outdated, to run" if trial.key in made.outdated else "to run"
-            typer.echo(f"{trial.key[:12]}  {state:16}  {trial.label}")
-        for record in made.reused:
-            typer.echo(f"{record.key[:12]}  has a record      {record.trial.label}")
+        states = dict.fromkeys(made.outdated, "outdated, to run")
+        states |= {record.key: "has a record" for record in made.reused}
+        for trial in (*made.pending, *(record.trial for record in made.reused)):
+            typer.echo(f"{trial.key[:12]}  {states.get(trial.key, 'to run'):16}  {trial.label}")
         typer.echo(f"{len(made.pending)} trials to run, {len(made.reused)} have a record")
         return
     for record in made.done:
@@ -425,13 +424,11 @@ def batch(
     options |= {"systems": None if systems is None else [s.strip() for s in systems.split(",")]}
     options = {name: value for name, value in options.items() if value is not None}
     if twice := sorted(options.keys() & given.keys()):
-        option = twice[0].replace("_", "-")
-        raise SettingsError(f"{twice[0]} is given twice, by --{option} and by -p: leave one out")
+        raise SettingsError(f"{twice[0]} is given by its own option and by -p: leave one out")
     jobs_to_do = plan(experiments or None, profile, given | options)
-    made = run_batch(jobs_to_do, workers=jobs, force=force, report=say)
-    counts = f"{len(made.done)} run, {len(made.reused)} up to date, {len(made.failed)} failed"
-    say(f"notebooks: {counts}")
-    _end_if_failed(made.failed.items())
+    ran = run_batch(jobs_to_do, workers=jobs, force=force, report=say)
+    say(f"notebooks: {len(ran.done)} run, {len(ran.reused)} up to date, {len(ran.failed)} failed")
+    _end_if_failed(ran.failed.items())
 
 
 def book(
