@@ -235,6 +235,13 @@ def test_mistakes_are_one_line_that_says_what_would_be_right(invoke, arguments, 
     assert "\n" not in str(error)
 
 
+def test_torchrun_is_refused_where_it_has_nothing_to_train(invoke, monkeypatch):
+    for name in cli.TORCHRUN:
+        monkeypatch.setenv(name, "0")
+    with pytest.raises(SettingsError, match="torchrun trains the models of ramen/table1"):
+        raise invoke("run", "toy/table", "--device=cpu").exception
+
+
 def test_a_rank_that_another_program_has_left_is_no_torchrun(invoke, monkeypatch, scheduler):
     monkeypatch.setenv("LOCAL_RANK", "0")
     result = invoke("run", "toy/table", "--systems=ORT", "--seeds=0", "--scheduler", scheduler)

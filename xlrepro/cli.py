@@ -210,6 +210,9 @@ def run(
         else:
             say(f"{each.key} has no profile {profile!r}, and is left out")
     if os.environ.keys() >= TORCHRUN and not dry_run:
+        if not any(trial.settings.get("adaptation") for trial in trials):
+            only = "the models of ramen/table1, table2, table3, table4 and figure2 alone"
+            raise SettingsError(f"torchrun trains {only}: name one of them, or leave it out")
         from xlrepro.papers.ramen.adaptation import data_parallel
 
         engine.check_supplied(trials)
