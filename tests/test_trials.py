@@ -89,6 +89,9 @@ CELL = {"system": "word:ORT", "column": "en", "value": 1.0, "metric": "accuracy"
         ("cells", [CELL, CELL], "filled twice"),
         ("cells", [{**CELL, "column": "fr"}], "not one of the trial's own"),
         ("cells", [{**CELL, "value": math.nan}], "not a number"),
+        ("cells", [{**CELL, "value": 100.1, "metric": "slot F1"}], "not from 0 to 100 percent"),
+        ("cells", [{**CELL, "value": -0.1}], "not from 0 to 100 percent"),
+        ("git", {"commit": "HEAD", "dirty": False}, "git.commit"),
         ("wall_seconds", -1.0, "wall_seconds"),
         ("threads", 0, "threads"),
         ("items", {"fr": {"size": 1, "right": "gA=="}}, "not one of its columns"),
@@ -106,3 +109,7 @@ CELL = {"system": "word:ORT", "column": "en", "value": 1.0, "metric": "accuracy"
 def test_reading_refuses_what_writing_refuses(record_of, field, value, said):
     with pytest.raises(StoreError, match=said):
         Record.from_json(changed(record_of().to_json(), **{field: value}), "x.json")
+
+
+def test_an_error_rate_may_exceed_100_percent(trial_of):
+    assert finish(trial_of(), cells=[Cell("word:ORT", "en", 130.0, "TER")]).cells[0].value == 130.0

@@ -25,6 +25,7 @@ FIELDS = ("experiment", "systems", "columns", "profile", "seed", "settings", "ta
 BY_MEMORY = ("accumulation",)  # parts that a step is computed in
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 MOST_ITEMS = 10_000  # of a test set, for a record to say which of them were right
+SHARES = ("accuracy", "intent accuracy", "F1", "slot F1", "LAS", "UAS")  # 100 percent at most
 FUTURE = timedelta(days=1)  # a start further ahead of the clock is refused
 
 
@@ -204,7 +205,7 @@ class GitState(Checked):
         reason: why git could not say.
     """
 
-    commit: str | None
+    commit: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None
     dirty: bool | None
     reason: str = ""
 
@@ -356,9 +357,9 @@ def make_record(trial: Trial, result: TrialResult, **facts: Any) -> Record:
         facts: the other fields of the record.
 
     Raises:
-        StoreError: if there is no cell, or one is not finite, lies outside the trial's systems
-            and columns, or is filled twice; if the details hold something other than short names
-            and numbers; if time or tokens are negative.
+        StoreError: if there is no cell, or one is not finite, is an impossible percentage, lies
+            outside the trial's systems and columns, or is filled twice; if the details hold
+            something other than short names and numbers; if time or tokens are negative.
     """
     rate = result.training_tokens / result.training_seconds if result.training_seconds else None
     try:
@@ -391,7 +392,7 @@ def _check_time(started: str) -> None:
 
 
 def _check_cells(cells: Iterable[Cell], trial: Trial) -> None:
-    """Refuse cells that are not those of a trial, each once and a number."""
+    """Refuse cells that are not those of a trial, each once and a number that it can be."""
     seen: set[tuple[str, str]] = set()
     for cell in cells:
         address = (cell.system, cell.column)
@@ -401,6 +402,8 @@ def _check_cells(cells: Iterable[Cell], trial: Trial) -> None:
             raise ValueError(f"cell {address} is filled twice")
         if not math.isfinite(cell.value):
             raise ValueError(f"cell {address} is {cell.value}, not a number")
+        if cell.metric in SHARES and cell.unit == "percent" and not 0 <= cell.value <= 100:
+            raise ValueError(f"cell {address} is {cell.value}, not from 0 to 100 percent")
         seen.add(address)
     if not seen:
         raise ValueError("it fills no cell")
@@ -419,8 +422,6 @@ def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
         raise StoreError(f"{trial.label}: details cannot be written as JSON: {error}") from error
     longest = max(map(len, re.findall(r'"(?:[^"\\]|\\.)*"', text)), default=0)
     if longest > LONGEST_DETAIL:
-        raise StoreError(
-            f"{trial.label}: details hold a text of {longest} characters; a record holds numbers "
-            "and names only"
-        )
+        said = f"details hold a text of {longest} characters, where numbers and names only belong"
+        raise StoreError(f"{trial.label}: {said}")
     return dict(json.loads(text))
