@@ -2,6 +2,7 @@
 
 import logging
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -125,6 +126,18 @@ def test_a_store_that_cannot_be_written_says_so(tmp_path, record_of):
         store.put(record_of())
     with pytest.raises(StoreError, match="set XLREPRO_BUILD"):
         store.check_writable()
+
+
+def test_a_full_disk_is_refused_before_anything_trains(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # as a disk with so many bytes
+    try:
+        with pytest.raises(StoreError, match=r"File too large.*set XLREPRO_BUILD"):
+            RecordStore(tmp_path / "records", tmp_path).check_writable()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    RecordStore(tmp_path / "records", tmp_path).check_writable()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):

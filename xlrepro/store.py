@@ -63,18 +63,17 @@ class RecordStore:
     def check_writable(self) -> None:
         """Make the folders that a run writes into, before it trains anything.
 
+        A megabyte is written to each and deleted: a full disk still takes empty files.
+
         Raises:
             StoreError: if one of them cannot be made or written in.
         """
         for folder in (self.root / ".locks", self.log_path("").parent, self.scratch):
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                (folder / ".written").touch()
-            except OSError as error:
-                raise StoreError(
-                    f"{folder} cannot be written in ({error.strerror}): set XLREPRO_BUILD to a "
-                    "folder that can"
-                ) from error
+                write_atomically(folder / ".written", " " * 2**20)
+                (folder / ".written").unlink(missing_ok=True)
+            except StoreError as error:
+                raise StoreError(f"{error}: make room, or set XLREPRO_BUILD elsewhere") from error
 
     def put(self, record: Record) -> None:
         """Write one record: temporary file, fsync, rename, fsync of the folder.
