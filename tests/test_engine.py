@@ -120,11 +120,12 @@ def test_nothing_to_run_starts_no_cluster(store, trial_of, record_of):
 
 
 @pytest.mark.parametrize(
-    "address", ["tls://127.0.0.1:1", "tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1"]
+    "address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1", "tls://127.0.0.1:1"]
 )
 def test_a_scheduler_that_does_not_answer_is_named(store, trial_of, monkeypatch, address):
     monkeypatch.setattr("xlrepro.engine.CONNECT_SECONDS", 0.5)
-    with pytest.raises(SettingsError, match=f"{address} .*check --scheduler"):
+    advice = "distributed.comm.tls" if address.startswith("tls") else "check --scheduler$"
+    with pytest.raises(SettingsError, match=f"{address} .*{advice}"):
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
 
 

@@ -109,7 +109,3 @@ CELL = {"system": "word:ORT", "column": "en", "value": 1.0, "metric": "accuracy"
 def test_reading_refuses_what_writing_refuses(record_of, field, value, said):
     with pytest.raises(StoreError, match=said):
         Record.from_json(changed(record_of().to_json(), **{field: value}), "x.json")
-
-
-def test_an_error_rate_may_exceed_100_percent(trial_of):
-    assert finish(trial_of(), cells=[Cell("word:ORT", "en", 130.0, "TER")]).cells[0].value == 130.0

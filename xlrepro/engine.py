@@ -480,7 +480,7 @@ def remote_client(address: str) -> "Iterator[Client]":
     """Connect to a running Dask cluster; it is left running afterwards.
 
     Raises:
-        SettingsError: if nothing answers there.
+        SettingsError: if nothing answers there, or TLS is asked for and not configured.
     """
     from distributed import Client
     from distributed.comm import get_address_host_port
@@ -489,10 +489,10 @@ def remote_client(address: str) -> "Iterator[Client]":
     try:
         get_address_host_port(address, strict=True)  # a client that cannot be made ends badly
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError, TimeoutError) as error:  # TypeError: TLS not set up
-        raise SettingsError(
-            f"no Dask scheduler answers at {address} ({error}): check --scheduler"
-        ) from error
+    except (OSError, ValueError, TypeError) as error:  # TypeError: no certificate for TLS
+        tls = " and, in Dask's configuration, distributed.comm.tls" * address.startswith("tls:")
+        said = f"no Dask scheduler answers at {address} ({error}): check --scheduler{tls}"
+        raise SettingsError(said) from error
     with silence_logging_cmgr(SILENT), client:
         yield client
 

@@ -102,11 +102,6 @@ def test_a_notebook_that_was_not_run_is_a_page_that_says_so(monkeypatch, tmp_pat
     assert "Not run for this copy" in cells[-1]["source"]
 
 
-def test_the_command_of_a_page_trains_although_its_records_are_published():
-    cells = json.loads(book.notebook_page("word_order/table5", "open"))["cells"]
-    assert "xlrepro run word_order/table5 --profile open --again" in cells[1]["source"]
-
-
 def test_the_book_is_served_on_this_machine(tmp_path, capfd):
     (tmp_path / "index.html").write_text("the book", encoding="utf-8")
     with book.served(tmp_path) as address:
