@@ -204,4 +204,4 @@ def test_the_copy_button_copies_the_command(page, base):
     page.locator("button.xl-copy").first.click()
     page.wait_for_function("document.querySelector('button.xl-copy').textContent === 'copied'")
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == "xlrepro run word_order/table2 --profile open"
+    assert copied == "xlrepro run word_order/table2 --profile open --again"
