@@ -45,7 +45,6 @@ SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
 NOT_COMPUTING = ("xlrepro/cli.py", "pages/book.py", "pages/overview.py", "pages/findings.py")
 NOT_SHOWN = ("jobs", "scheduler", "per_gpu")  # parameters that change no number
 RUN = ("device", *NOT_SHOWN)  # how trials run
-
 ASKED = ("systems", "seeds", "overrides")  # beside the profile: which trials a notebook shows
 
 
