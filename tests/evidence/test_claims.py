@@ -5,33 +5,13 @@ import pytest
 from scipy import stats
 
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence import claims
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import (
-    ALPHA,
-    CONSISTENT,
-    CONTRADICTS,
-    INCONCLUSIVE,
-    INCONSISTENT,
-    NO_EFFECT,
-    NOT_CHECKABLE,
-    NOT_RUN,
-    REPLICATES,
-    Claim,
-    ClaimVerdict,
-    Condition,
-    decide,
-    drawn_means,
-    held_back,
-    judge,
-    kept_at_five_percent,
-    laid_out,
-    load_claims,
-    read_claims,
-)
-from xlrepro.evidence.conditions import half_width, tail_of
+from xlrepro.evidence.claims import CONTRADICTS, INCONCLUSIVE, REPLICATES, Claim, Condition
 from xlrepro.evidence.gathered import load_evidence
+from xlrepro.evidence.intervals import ALPHA, half_width, t_interval, tail_of
 from xlrepro.evidence.predicates import Truth, all_of, at_least, evaluate, spearman
-from xlrepro.evidence.reproduced import ReproducedCell, t_interval
+from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.paths import project_root
 
 OPEN = Condition("open")
@@ -137,16 +117,16 @@ def seeds_of(*columns, column="x"):
 
 def verdict_of(text, *columns, reported=(), items=0.0):
     """Judge a predicate over v("s0"), v("s1"), … given as values by seed."""
-    arrays, places, _ = laid_out(seeds_of(*columns), lambda a: items)
+    arrays, places, _ = claims.laid_out(seeds_of(*columns), lambda a: items)
     true = evaluate(text, "claim X", {"v": lambda s: arrays["e", s, "x"]}, {})
     printed = {f"s{i}": np.array([v]) for i, v in enumerate(reported)}
     theirs = evaluate(text, "claim X", {"v": printed.__getitem__}, {}).leaves if printed else ()
-    return decide(true, places, theirs)
+    return claims.decide(true, places, theirs)
 
 
 def test_a_draw_has_the_t_interval_and_keeps_the_correlation_of_seeds():
     values = np.array([[1.0, 2.0], [2.0, 3.1], [4.0, 4.9], [5.0, 6.2]])
-    means = drawn_means(values, np.random.default_rng(0), 40_000)
+    means = claims.drawn_means(values, np.random.default_rng(0), 40_000)
     for column, drawn in zip(values.T, means.T, strict=True):
         low, high = np.quantile(drawn, (0.025, 0.975))
         exact = t_interval(list(column))
@@ -184,12 +164,12 @@ def test_a_tie_in_every_seed_contradicts_nothing():
 def test_one_seed_decides_nothing(numbers):
     assert verdict_of('v("s0") > v("s1")', [10.0], [1.0]).status == INCONCLUSIVE
     ran = numbers({("word:ORT", "de"): {0: 90.0}, ("word:TRS", "de"): {0: 10.0}})  # 5,000 items
-    assert judge(claim(ABOVE), OPEN, ran).status == INCONCLUSIVE
+    assert claims.judge(claim(ABOVE), OPEN, ran).status == INCONCLUSIVE
 
 
 def test_no_effect_is_an_interval_within_a_quarter_of_the_reported_difference():
     first, second = [50.0, 50.2, 49.9], [50.1, 50.1, 50.0]
-    for reported, status in ((9.6, NO_EFFECT), (0.4, INCONCLUSIVE)):
+    for reported, status in ((9.6, claims.NO_EFFECT), (0.4, INCONCLUSIVE)):
         told = (50 + reported, 50.0)
         assert verdict_of('v("s0") > v("s1")', first, second, reported=told).status == status
 
@@ -272,6 +252,19 @@ def test_an_interval_over_seeds_and_items_covers_the_mean_and_the_wider_of_two_d
     assert tail_of(gap, of_seeds[0], items, n) == pytest.approx(ALPHA)
 
 
+def test_a_page_s_interval_of_a_difference_is_the_one_that_its_verdict_tests(numbers):
+    ort, trs = ("word:ORT", "cs"), ("word:TRS", "cs")
+    found = numbers({ort: {0: 60.0, 1: 61.0, 2: 60.4}, trs: {0: 59.0, 1: 59.9, 2: 59.6}})
+    view = View("word_order/table2", "open", found)
+    drawn, places, _ = claims.laid_out({(view.experiment, *at): view.get(*at) for at in (ort, trs)},
+                                found.noise)  # fmt: skip
+    first, second = drawn.values()
+    _, *ends = claims.tested(Truth(first > second, gap=first - second), places)
+    gap = view.difference("word:ORT", "word:TRS", "cs")
+    assert [*gap.interval] == pytest.approx(ends, abs=0.02)
+    assert gap.interval[0] < t_interval(gap.values)[0] - 0.04
+
+
 def test_a_verdict_by_draws_is_as_rarely_wrong():
     rng, wrong = np.random.default_rng(0), 0
     for _ in range(200):
@@ -289,10 +282,10 @@ def test_a_count_is_contradicted_only_where_enough_differences_are_reversed():
 
     def judged(high):
         columns = [[x + 1 for x in c] if i < high else c for i, c in enumerate(base)]
-        arrays, places, _ = laid_out(seeds_of(*columns), lambda cell: 0.0)
+        arrays, places, _ = claims.laid_out(seeds_of(*columns), lambda cell: 0.0)
         names = {"I": [str(i) for i in range(9)]}
         true = evaluate(text, "X", {"v": lambda s: arrays["e", s, "x"]}, names)
-        return decide(true, places).status
+        return claims.decide(true, places).status
 
     assert [judged(9), judged(8), judged(3)] == [REPLICATES, REPLICATES, CONTRADICTS]
 
@@ -303,18 +296,18 @@ def test_languages_whose_differences_are_all_equal_agree_unless_there_is_none(ga
     cells = {}
     for language in ("de", "es", "fr", "ru"):
         cells |= seeds_of([50.0 + gap] * 3, [50.0] * 3, column=language)
-    arrays, places, _ = laid_out(cells, lambda cell: 0.0)
+    arrays, places, _ = claims.laid_out(cells, lambda cell: 0.0)
     text = 'mean([v("s0", l) for l in L]) > mean([v("s1", l) for l in L])'
     names = {"L": ["de", "es", "fr", "ru"]}
     true = evaluate(text, "X", {"v": lambda s, column: arrays["e", s, column]}, names)
-    assert held_back(REPLICATES, "the heads", true, places)[0] == status
+    assert claims.held_back(REPLICATES, "the heads", true, places)[0] == status
 
 
 def test_how_many_stay_at_a_false_discovery_rate_of_five_percent():
     p = [0.0001, 0.004, 0.012, 0.02, 0.4, 0.45]
-    verdicts = [ClaimVerdict(INCONCLUSIVE, p=(each, 1 - each)) for each in p]
+    verdicts = [claims.ClaimVerdict(INCONCLUSIVE, p=(each, 1 - each)) for each in p]
     kept = sum(stats.false_discovery_control([2 * each for each in p]) <= 0.05)
-    assert kept_at_five_percent([*verdicts, None]) == kept == 3
+    assert claims.kept_at_five_percent([*verdicts, None]) == kept == 3
 
 
 # -- The judge
@@ -331,16 +324,16 @@ ABOVE = 'value("table2", "word:ORT", "de") > value("table2", "word:TRS", "de")'
 
 
 def test_printed_numbers_are_consistent_or_not():
-    assert judge(claim(ABOVE)).status == CONSISTENT
-    assert judge(claim(ABOVE.replace(">", "<"))).status == INCONSISTENT
+    assert claims.judge(claim(ABOVE)).status == claims.CONSISTENT
+    assert claims.judge(claim(ABOVE.replace(">", "<"))).status == claims.INCONSISTENT
     figure = claim('value("figure2", "word:ORT", "es/0") > 0')
-    assert judge(figure).status == NOT_CHECKABLE
+    assert claims.judge(figure).status == claims.NOT_CHECKABLE
 
 
 def test_a_cell_that_the_paper_lacks_is_an_error():
     said = "^claim X1: no such cell: word_order/table2 / word:ORT / xx$"
     with pytest.raises(SettingsError, match=said):
-        judge(claim('value("table2", "word:ORT", "xx") > 0'))
+        claims.judge(claim('value("table2", "word:ORT", "xx") > 0'))
 
 
 @pytest.mark.parametrize(("old", "new"), [("id: N02", "id: N01"), ("signs: N0", "signs: X0")])
@@ -348,19 +341,22 @@ def test_a_claim_named_twice_or_not_at_all_is_refused(tmp_path, old, new):
     text = (project_root() / "data/claims/routing_nmt.yaml").read_text("utf-8")
     (tmp_path / "x.yaml").write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(DataError, match=r"claim N0\d.*: \S+ stands [02] times"):
-        read_claims(tmp_path / "x.yaml")
+        claims.read_claims(tmp_path / "x.yaml")
 
 
 def test_a_claim_over_cells_that_nobody_ran_is_not_run(numbers):
     ran = numbers({("word:ORT", "de"): {0: 1.0, 1: 2.0}})
-    verdict = judge(claim(ABOVE), OPEN, ran)
-    assert (verdict.status, verdict.missing) == (NOT_RUN, ("word_order/table2 / word:TRS / de",))
+    verdict = claims.judge(claim(ABOVE), OPEN, ran)
+    assert (verdict.status, verdict.missing) == (
+        claims.NOT_RUN,
+        ("word_order/table2 / word:TRS / de",),
+    )
 
 
 def test_a_claim_is_judged_on_reproduced_numbers(numbers):
     values = {"word:ORT": [60.0, 60.1, 60.2], "word:TRS": [50.0, 50.2, 50.1]}
     ran = numbers({(s, "de"): dict(enumerate(v)) for s, v in values.items()})
-    verdict = judge(claim(ABOVE), OPEN, ran)
+    verdict = claims.judge(claim(ABOVE), OPEN, ran)
     assert (verdict.status, verdict.n, verdict.alone) == (REPLICATES, 3, 3)
     assert verdict.compared == (("60.10 > 50.10", True),)
 
@@ -374,19 +370,21 @@ def test_claims_on_projection_are_judged_by_both_readings_of_w():
 
 
 def test_every_claim_of_the_papers_is_evaluated():
-    statuses = [judge(c).status for c in load_claims()]
-    counts = [statuses.count(s) for s in (CONSISTENT, INCONSISTENT, NOT_CHECKABLE)]
+    statuses = [claims.judge(c).status for c in claims.load_claims()]
+    counts = [
+        statuses.count(s) for s in (claims.CONSISTENT, claims.INCONSISTENT, claims.NOT_CHECKABLE)
+    ]
     assert counts == [137, 14, 15]
 
 
 def test_claims_have_ids_of_their_own_and_a_predicate_or_a_figure_s_rule():
     for paper in load_catalog().papers:
-        claims = load_claims(paper)
-        known = {claim.id for claim in claims}
-        assert len(known) == len(claims)
-        for each in claims:
+        listed = claims.load_claims(paper)
+        known = {claim.id for claim in listed}
+        assert len(known) == len(listed)
+        for each in listed:
             assert each.variant_of in {None, *known}, each.id
-            signs = [c for c in claims if c.id == each.signs]
+            signs = [c for c in listed if c.id == each.signs]
             assert len(signs) == bool(each.signs), each.id
             assert all(c.variant_of == each.id and c.kind == "ours" for c in signs), each.id
             assert not any(c.magnitudes for c in signs), each.id

@@ -8,8 +8,9 @@ import pytest
 from xlrepro.evidence.answers import headline_of
 from xlrepro.evidence.catalog import Catalog, Need, load_catalog
 from xlrepro.evidence.claims import CONTRADICTS, reads
-from xlrepro.evidence.conditions import at_path, error_of_items, failed_conditions, item_error
+from xlrepro.evidence.conditions import at_path, failed_conditions
 from xlrepro.evidence.gathered import load_evidence
+from xlrepro.evidence.intervals import error_of_items, item_error
 from xlrepro.evidence.reproduced import View, gather
 from xlrepro.trials import Items
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from statistics import fmean
@@ -23,7 +23,7 @@ MEANING = {
     "open": "open data: evidence for orderings",
     "paper": "paper scale: evidence for values",
 }
-NO_RECORDS = "Nothing has been run on real data yet: what follows is the paper's own"
+NO_RECORDS = "Nothing has been run on real data yet"
 MOST_DECIMALS = 3
 MEASURES = {"percent": "points", "fraction": "F1"}  # what differences are counted in
 
@@ -51,7 +51,7 @@ class Gap:
 
     Attributes:
         mean: over the columns that both systems have; NaN where there is none.
-        low, high: ends of the 95 % interval; NaN for one seed.
+        low, high: ends of the 95 % interval over seeds and test items; NaN for one seed.
         n: seeds; 0 where one of the two was not run.
         unit: what a difference is counted in, ``"points"``.
         reported: the same difference in the paper's numbers; NaN where it does not print them.
@@ -113,6 +113,8 @@ def gap_of(view: View, first: str, second: str, columns: Sequence[str]) -> Gap:
     theirs = [[math.nan if p is None or p.value is None else p.value for p in of] for of in pairs]
     known = next((cell for cell in chain(*pairs) if cell), None)
     ours = joined_cell(cells, fmean, first, "")
+    if ours:  # the test sets of columns are apart
+        ours = replace(ours, of_items=math.hypot(*(c.of_items for c in cells)) / len(cells))
     unit = known.unit if known else ours.unit if ours else ""
     factor = unit_factor(ours.unit, unit) if ours else 1.0
     low, high = ours.interval if ours else (math.nan, math.nan)
@@ -169,9 +171,7 @@ def answer(
     entry = load_catalog().experiment(view.experiment)
     main = entry.answer_at(view.profile)
     if view.profile == "smoke":
-        printed = View(view.experiment, "reported", view.numbers)
-        theirs = (difference_sentence(printed, main),) if main else ()
-        return Answer(NO_RECORDS, theirs, (), f"{MEANING['smoke'].capitalize()}: see below.")
+        return Answer(NO_RECORDS, (), (), f"{MEANING['smoke'].capitalize()}: see below.")
     if main:
         headline = headline_of(view, main)
         lines = [difference_sentence(view, each) for each in (main, *entry.contrasts)]
@@ -226,12 +226,10 @@ def difference_sentence(view: View, main: Difference) -> str:
     Example of one: "ORT − TRS (avg): +0.1 points (95 % CI 0.0 to +0.2, five seeds); the paper
     reports +9.55, outside the interval."
     """
-    gap, profile = main_gap(view, main), view.profile
+    gap = main_gap(view, main)
     entry = load_catalog().experiment(view.experiment)
     seeds = entry.counted_seeds(in_words(gap.n))
-    said = [gap.said(seeds)] if gap.n else [f"not run with the same seeds at {profile}"]
-    if profile == "reported":
-        said = []
+    said = [gap.said(seeds)] if gap.n else [f"not run with the same seeds at {view.profile}"]
     if gap.printed:
         inside = "inside" if gap.low <= gap.reported <= gap.high else "outside"
         where = f", {inside} the interval" * (gap.n > 1) if gap.n else f" {gap.unit}"

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -23,17 +23,11 @@ from pydantic import Field
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.conditions import (
-    ALPHA,
-    ITEM_DRAWS,
-    error_of_items,
-    failed_conditions,
-    half_width,
-    tail_of,
-)
+from xlrepro.evidence.conditions import failed_conditions
+from xlrepro.evidence.intervals import ALPHA, ITEM_DRAWS, LEVEL, half_width, tail_of
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
 from xlrepro.evidence.reported import ReportedCell, load_reported
-from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers, View
+from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers, View
 from xlrepro.evidence.text import enumerated
 from xlrepro.paths import data_dir
 from xlrepro.values import Checked, read_model
@@ -239,11 +233,6 @@ def drawn_means(values: Array, rng: np.random.Generator, count: int) -> Array:
     return np.asarray(values.mean(axis=0) + (normal / spread) @ contrasts)
 
 
-def _language(column: str) -> str:
-    """Return the language of a column, ``"fr"`` of ``"LAS/fr"``; empty where it names none."""
-    return next((part for part in column.split("/") if len(part) == 2 and part.islower()), "")
-
-
 def laid_out(
     cells: Mapping[Address, ReproducedCell], items: Callable[[ReproducedCell], float | Array]
 ) -> tuple[dict[Address, Array], Places, int]:
@@ -264,7 +253,9 @@ def laid_out(
     paired = len(shared) > 1
     known = [[v for v, seed in zip(c.values, c.seeds) if seed in shared or not paired]
              for c in cells.values()]  # fmt: skip
-    of_cell = np.array([_language(column) for _, _, column in cells])
+    # The language of a column, "fr" of "LAS/fr"; empty where it names none.
+    parts = [[p for p in c.split("/") if len(p) == 2 and p.islower()] for _, _, c in cells]
+    of_cell = np.array([next(iter(known), "") for known in parts])
     languages = sorted({*of_cell} - {""})
     places = places_of(len(shared) if paired else 0, len(languages))
     size = DRAWS + ITEM_DRAWS
@@ -513,11 +504,6 @@ def _on_reported(claim: Claim) -> ClaimVerdict:
     return ClaimVerdict(status, compared=_told(true))
 
 
-@cache
-def _error_of_items(numbers: ReproducedNumbers, cell: ReproducedCell) -> float | Array:
-    return error_of_items(load_catalog(), numbers, cell)
-
-
 def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumbers) -> ClaimVerdict:
     catalog, (read, printed) = load_catalog(), _on_printed(claim)
     cells, fixed, missing = _gathered(condition, read, numbers)
@@ -559,7 +545,7 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
         note = refusal or "; ".join([*failed, *notes])
         return ClaimVerdict(NOT_TESTABLE, compared=compared, note=note)
     random = {a: c for a, c in cells.items() if not catalog.experiment(a[0]).deterministic}
-    drawn, places, n = laid_out(random, partial(_error_of_items, numbers))
+    drawn, places, n = laid_out(random, numbers.noise)
     true = _evaluated(claim, (arrays | drawn).__getitem__)
     is_printed = all(c is not None and c.value is not None for c in read.values())
     fits = is_printed and printed.values[0] and len(printed.leaves) == len(true.leaves)

@@ -1,9 +1,4 @@
-"""The numbers computed here: records gathered into one value per seed, with an interval.
-
-The interval is Student's t over seeds, at 95 %: with three to five seeds a bootstrap of the mean
-is too narrow (with n values it can only return their own range), while t is exact for normally
-distributed scores. One seed has no interval.
-"""
+"""The numbers computed here: records gathered into one value per seed, with an interval."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,35 +7,15 @@ from functools import cache, cached_property
 from statistics import fmean
 
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.intervals import error_of_difference, error_of_items, t_interval
+from xlrepro.evidence.predicates import Array
 from xlrepro.evidence.provenance import training_ends
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import is_outdated
 from xlrepro.trials import Cell, Record
 
-LEVEL = 0.95
 AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 Address = tuple[str, str, str, str]  # experiment, profile, system, column
-
-
-def t_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % t interval of the mean of ``values``, one per seed; NaN for fewer than two.
-
-    Example:
-        >>> low, high = t_interval([1.0, 2.0, 3.0])
-        >>> round(low, 3), round(high, 3)
-        (-0.484, 4.484)
-        >>> t_interval([1.0])
-        (nan, nan)
-    """
-    n = len(values)
-    if n < 2:
-        return math.nan, math.nan
-    from scipy.special import stdtrit  # a second less to import than scipy.stats
-
-    mean = math.fsum(values) / n
-    spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * spread / math.sqrt(n)
-    return mean - half, mean + half
 
 
 @dataclass(frozen=True)
@@ -52,6 +27,7 @@ class ReproducedCell:
         keys: of the records that it was made of.
         stale: whether one of the records is outdated.
         signed: whether it is a difference, which no unit bounds.
+        of_items: of a difference: its standard error over test items.
     """
 
     experiment: str
@@ -65,6 +41,7 @@ class ReproducedCell:
     keys: tuple[str, ...]
     stale: bool = False
     signed: bool = False
+    of_items: float = 0.0
 
     @property
     def n(self) -> int:
@@ -78,12 +55,12 @@ class ReproducedCell:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % t interval of the mean over seeds; NaN for one seed.
+        """95 % interval of the mean over seeds, of a difference over items too; NaN for one seed.
 
         It ends where its unit does (a share at 0 and 100 %): a true mean lies nowhere else, so
         that the interval holds it as often as before.
         """
-        low, high = t_interval(self.values)
+        low, high = t_interval(self.values, self.of_items)
         if self.signed:
             return low, high
         least, most = load_catalog().limits(self.metric, self.unit)
@@ -127,6 +104,11 @@ class ReproducedNumbers:
     def ends(self, experiment: str, key: str) -> list[tuple[int, int | None]]:
         """Return how the trainings of a record ended, looked for once; see `training_ends`."""
         return training_ends([self.records[experiment, key]])
+
+    @cache  # noqa: B019 (likewise)
+    def noise(self, cell: ReproducedCell) -> float | Array:
+        """Return what the choice of test items does to a cell; see `error_of_items`."""
+        return error_of_items(load_catalog(), self, cell)
 
 
 def gather(records: Iterable[Record]) -> ReproducedNumbers:
@@ -224,7 +206,8 @@ class View:
         """
         sides = [self.get(each, column) for each in (first, second)]
         gap = joined_cell(sides, lambda values: values[0] - values[1], system or first, column)
-        return replace(gap, signed=True) if gap else None
+        of_items = error_of_difference(*(self.numbers.noise(c) for c in sides if c)) if gap else 0.0
+        return replace(gap, signed=True, of_items=of_items) if gap else None
 
 
 def joined_cell(

@@ -176,11 +176,6 @@ class Page:
         """Return the columns of averages (``avg``, ``de/avg``) that have a reproduced number."""
         return [column for column in self.view.columns if column.split("/")[-1] == AVERAGE]
 
-    def complete_columns(self) -> list[str]:
-        """Return the columns in which every system that was run has a number, in their order."""
-        view = self.view
-        return [c for c in self.experiment.columns if all(view.get(s, c) for s in view.systems)]
-
     # -- The sections
 
     def answer(self, figure: Any = None) -> Shown:
