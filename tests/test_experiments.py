@@ -130,15 +130,12 @@ def test_a_borrowed_trial_is_its_owners_and_its_cells_are_renamed():
     assert figure.announced("smoke") == [[("word:ORT", "th/0")]]
     cells = (Cell("word:ORT", "SF/th", 1.0, "F1"), Cell("word:ORT", "SF/en", 2.0, "F1"))
     record = Record.model_construct(
-        experiment="word_order/table1",
-        systems=("word:ORT",),
-        cells=cells,
-        key="k",
-        task="word_order/pos",
-        settings=lent.settings,
-        profile="smoke",
-    )
-    (cell,) = figure.view(record).cells
+        experiment="word_order/table1", systems=("word:ORT",), cells=cells, key="k",
+        task="word_order/pos", settings=lent.settings, profile="smoke", items={"SF/th": [True]},
+    )  # fmt: skip
+    read = figure.view(record)
+    (cell,) = read.cells
+    assert read.items == {"word:ORT th/0": [True]}
     assert (cell.system, cell.column, cell.value) == ("word:ORT", "th/0", 1.0)
 
 

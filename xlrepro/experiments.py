@@ -382,10 +382,13 @@ class Experiment:
         """
         if record.experiment == self.key:
             return record
-        loans = self._loans(record.experiment, record.systems, record.profile)
-        cells = [cell for name, loan in loans for cell in self._read(loan, name, record)]
+        loans = [*self._loans(record.experiment, record.systems, record.profile)]
+        typed = task(record.task).typed(record.settings, self.key)
+        cells = [cell for name, loan in loans for cell in self._read(loan, name, record, typed)]
+        items = {f"{name} {ours}": record.items[theirs] for name, loan in loans
+                 for theirs, ours in _renamed(loan, [*record.items], typed).items()}  # fmt: skip
         read = {"experiment": self.key, "cells": tuple(cells), "trained_in": record.experiment}
-        return record.model_copy(update=read)
+        return record.model_copy(update=read | {"items": items})
 
     def _loans(
         self, owner: str, systems: Sequence[str], profile: str
@@ -396,10 +399,9 @@ class Experiment:
                 if profile in loan.at and loan.owner == owner and (loan.row or name) in systems:
                     yield name, loan
 
-    def _read(self, loan: Loan, name: str, record: Record) -> list[Cell]:
+    def _read(self, loan: Loan, name: str, record: Record, typed: Any) -> list[Cell]:
         theirs = [c for c in record.cells if c.system == (loan.row or name)]
         if not loan.cells:
-            typed = task(record.task).typed(record.settings, self.key)
             ours = _renamed(loan, [c.column for c in theirs], typed)
             lent = (c for c in theirs if c.column in ours)
             return [replace(c, system=name, column=ours[c.column]) for c in lent]

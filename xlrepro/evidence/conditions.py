@@ -74,17 +74,13 @@ def _missed(
         return "" if cut <= (1 - need.stopped) * len(ends) else f"{cut} of {len(ends)} were cut off"
     if need.same:
         for column in dict.fromkeys(c.column for c in cells):
-            values = {
-                c.system.partition(":")[2]: {
-                    v for r in numbers.behind(c) for v in at_path(r.settings, need.same)
-                }
-                for c in cells
-                if c.column == column
-            }
-            if not all(values.values()):
+            found = [(c, {v for r in numbers.behind(c) for v in at_path(r.settings, need.same)})
+                     for c in cells if c.column == column]  # fmt: skip
+            if not all(of for _, of in found):
                 return None
-            if len(set.union(*values.values())) > 1:
-                said = (f"{name} {'/'.join(f'{v:g}' for v in of)}" for name, of in values.items())
+            if len(set.union(*(of for _, of in found))) > 1:
+                said = (f"{c.system.partition(':')[2]} {'/'.join(f'{v:g}' for v in of)}"
+                        for c, of in found)  # fmt: skip
                 return f"{', '.join(said)} in {column}"
         return ""
     if need.cell:
