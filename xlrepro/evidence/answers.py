@@ -105,11 +105,8 @@ def gap_of(view: View, first: str, second: str, columns: Sequence[str]) -> Gap:
     ours_of = {c: entry.column_at(view.profile, c) for c in columns}
     gaps = {c: view.difference(first, second, c) for c in ours_of.values()}
     cells = [gap for gap in gaps.values() if gap is not None]  # a proxy's column once
-    pairs = [
-        [reported.get(view.experiment, entry.reference(s), c) for s in (first, second)]
-        for c, ours in ours_of.items()
-        if not cells or gaps[ours]
-    ]
+    pairs = [[reported.get(view.experiment, entry.reference(s), c) for s in (first, second)]
+             for c, ours in ours_of.items() if not cells or gaps[ours]]  # fmt: skip
     theirs = [[math.nan if p is None or p.value is None else p.value for p in of] for of in pairs]
     known = next((cell for cell in chain(*pairs) if cell), None)
     ours = joined_cell(cells, fmean, first, "")

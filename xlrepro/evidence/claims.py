@@ -436,7 +436,7 @@ def judge(
     if claim.signs and verdict.status == NOT_TESTABLE:
         (form,) = (form for form in load_claims(claim.paper) if form.id == claim.signs)
         if of_form := judge(form, condition, numbers):
-            note = f"judged by its sign-only form {form.id}; {of_form.note}".rstrip("; ")
+            note = f"{of_form.note}; judged by its sign-only form {form.id}".lstrip("; ")
             return replace(of_form, note=note, form=form.id)
     return verdict
 

@@ -206,8 +206,8 @@ class View:
         """
         sides = [self.get(each, column) for each in (first, second)]
         gap = joined_cell(sides, lambda values: values[0] - values[1], system or first, column)
-        of_items = error_of_difference(*(self.numbers.noise(c) for c in sides if c)) if gap else 0.0
-        return replace(gap, signed=True, of_items=of_items) if gap else None
+        noise = [self.numbers.noise(cell) for cell in sides if cell is not None]
+        return gap and replace(gap, signed=True, of_items=error_of_difference(*noise))
 
 
 def joined_cell(

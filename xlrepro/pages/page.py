@@ -192,7 +192,7 @@ class Page:
         main = self.entry.answer_at(self.view.profile)
         columns = list(main_gap(self.view, main).columns) if main else self.averages()[:1]
         if figure is None:
-            figure = self.scores(columns or self.view.columns[:1])
+            figure = self.scores(columns or None)
         return Shown((markup("answer", found), figure, *self._this_run(columns)), "xl-answer")
 
     def _this_run(self, columns: Sequence[str] = ()) -> list[Any]:

@@ -31,6 +31,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#B86A9C", "#B07800", "#3F93CC", "#8
 MARKERS = "osD^v<>P"
 GREY = "#777777"
 WIDTH = 6.0  # inches, 96 pixels each; a phone shrinks it
+PANEL = 34  # letters across one of two panels
 MOST_MARKED = 40  # points of a line that have a mark each
 STYLE: Any = {
     "svg.fonttype": "none", "figure.facecolor": "none", "axes.facecolor": "none",
@@ -152,7 +153,7 @@ def panels(drawing: Drawing, titles: Sequence[str], height: float, **shared: Any
     for spare in grid[len(titles) :]:
         spare.remove()
     for axes, title in zip(grid, titles, strict=False):
-        axes.set_title(title, wrap=True)
+        axes.set_title(fill(title, PANEL))
     return grid[: len(titles)]
 
 
@@ -246,7 +247,7 @@ def lines(
                 grid[panel].annotate(r.name, (r.x, r.value), (3, 3), textcoords="offset points",
                                      fontsize=7)  # fmt: skip
         for panel, axes in grid.items():
-            axes.set_xlabel(xlabel)
+            axes.set_xlabel(fill(xlabel, PANEL))
             if by_seed:
                 axes.locator_params(axis="x", integer=True)
             if (frame["value"][frame["panel"] == panel] < 0).any():
@@ -306,6 +307,7 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
     """
     shown = frame if columns is None else frame[frame["column"].isin(list(columns))]
     shown = shown[shown["reproduced"].notna() | shown["reported"].notna()]
+    shown = shown[shown.groupby(["block", "metric"])["reproduced"].transform("count") > 0]  # run
     if shown.empty:
         return [nothing("Reproduced means")]
     key, profile = (str(shown[name].iloc[0]) for name in ("experiment", "profile"))
@@ -322,9 +324,9 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
             series="ours" if one else column if many else system,
         )  # fmt: skip
         known = {names[s]: c for s, c in colours_of(key, list(names)).items()}
-        name = block_titles(paper).get(str(name), name)
-        unit = ", ".join(part[["metric", "unit"]].iloc[0])
-        about = ", ".join(filter(None, (name, metric)))
+        name = name if one else block_titles(paper).get(str(name), name)
+        unit = ", ".join(filter(None, part[["metric", "unit"]].iloc[0]))
+        about = ", ".join(dict.fromkeys(filter(None, (name, metric))))
         figures.append(dots(tidy, f"{title}: {about}", unit=unit, known=known))
     return figures
 
