@@ -60,7 +60,7 @@ def frame(numbers):
 
 def test_the_paper_s_number_stands_hollow_beside_ours(frame):
     (figure,) = plots.scores(frame, ["de"])
-    assert "ORT (word vectors): 60.10" in figure.alt
+    assert "ORT: 60.10" in figure.alt
     assert "the paper" in texts(figure)
     assert "fill: none" in figure.svg
 
