@@ -47,22 +47,25 @@ def test_a_carriage_return_is_in_its_word_and_a_second_occurrence_is_left_out(tm
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "line"),
     [
-        b"",
-        b"2 3\na 1 2 3\nb 1 2\n",
-        b"3 1\na 1\nb 2\n",  # cut off
-        b"0 300\n",
-        b"9" * 5000 + b" 2\n",
-        b"1 1\n\xff\xfe 1\n",
-        b"2 2\na 1 2\nb 1 nan\n",
-        b"2 2\na 1 2\nb 1 1e39\n",
+        (b"", 1),
+        (b"2 3\na 1 2 3\nb 1 2\n", 3),
+        (b"2 2\na 1 2\nb 1 x\n", 3),
+        (b"3 1\na 1\nb 2\n", 3),  # cut off
+        (b"2 1\na 1\nb 2", 3),  # in the last number
+        (b"1 1\na 1\nb 2\n", 2),  # too many
+        (b"0 300\n", 1),
+        (b"9" * 5000 + b" 2\n", 1),
+        (b"1 1\n\xff\xfe 1\n", 2),
+        (b"2 2\na 1 2\nb 1 nan\n", 3),
+        (b"2 2\na 1 2\nb 1 1e39\n", 3),
     ],
 )
-def test_malformed_file_is_named_in_one_line(tmp_path, content):
+def test_malformed_file_is_named_in_one_line_with_the_line(tmp_path, content, line):
     path = tmp_path / "bad.vec"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"bad\.vec ") as raised:
+    with pytest.raises(DataError, match=rf"bad\.vec:{line}: no word vectors \(") as raised:
         load_vec({"en": path})
     assert "\n" not in str(raised.value)
 

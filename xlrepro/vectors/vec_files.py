@@ -1,18 +1,21 @@
-"""Word vectors in the text format of fastText and MUSE (``.vec``), read by gensim.
+"""Word vectors in the text format of fastText and MUSE (``.vec``).
 
 Memory: 31 languages x 200,000 words x 300 dimensions x 4 bytes = 7.44 GB would just stay under
 8 GB, without the words. So a file is converted once into a float32 array on disk and mapped into
 memory; what is resident are the words, and the pages of vectors that are looked up.
 """
 
+import gzip
 import unicodedata
 import zlib
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from xlrepro.artefacts import built, file_hash
+from xlrepro.data.readers.text_files import malformed
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
 from xlrepro.paths import supplied_dir
@@ -56,20 +59,22 @@ def read_vec(path: Path, limit: int = 200_000) -> tuple[list[str], np.ndarray]:
     is left out: the first is the more frequent.
 
     Raises:
-        DataError: for a malformed file, or a value that is not finite.
+        DataError: for the first line that is wrong, with its number: too few or too many values, one
+            that is no finite number, another number of words than the first line states.
     """
-    from gensim.models import KeyedVectors  # only here: importing it takes seconds
-
+    opener, number, rows = gzip.open if path.suffix == ".gz" else open, 1, dict[str, np.ndarray]()
     try:
-        with np.errstate(over="ignore"):  # 1e39 becomes infinite, and is refused as such
-            whole = KeyedVectors.load_word2vec_format(str(path), limit=limit)
-    except (OSError, EOFError, ValueError, MemoryError, zlib.error) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DataError(f"{path} cannot be read as word vectors: {reason}") from None
-    rows: dict[str, int] = {}
-    for word, row in whole.key_to_index.items():
-        rows.setdefault(unicodedata.normalize("NFC", word).replace("\r", " "), row)
-    matrix = np.asarray(whole.vectors, dtype=np.float32)[[*rows.values()]]
-    if not (rows and np.isfinite(matrix).all()):
-        raise DataError(f"{path} holds no words, or values that are not finite: get it again")
-    return list(rows), matrix
+        with opener(path, "rb") as stream, np.errstate(over="ignore"):  # 1e39 becomes infinite
+            count, dim = (int(size) for size in stream.readline(100).split())
+            wanted = min(count, limit)
+            for number, line in enumerate(islice(stream, wanted), start=2):
+                word, *values = line.rstrip().decode().split(" ")
+                row = np.array(values, dtype=np.float32)
+                if row.shape != (dim,) or not np.isfinite(row).all() or line[-1:] != b"\n":
+                    raise ValueError(f"expected a word and {dim} finite numbers, then a line end")
+                rows.setdefault(unicodedata.normalize("NFC", word).replace("\r", " "), row)
+            if not rows or number <= wanted or (count < limit and stream.read(1)):
+                raise ValueError(f"expected the {count:,} words of line 1, and no more")
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise malformed(path, number, " ".join(f"no word vectors ({error})".split())) from None
+    return list(rows), np.array([*rows.values()])
