@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from xlrepro.store import RecordStore
 from xlrepro.trials import GitState
 
 ROOT = Path(__file__).resolve().parent.parent
+CZECH, UD_WORD = "ud-treebanks-v2.2/UD_Czech-PDT", "1\tslovo\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
 COMMANDS = ["list", "run", "status", "claims", "golden", "publish", "batch", "book", "data"]
 
 
@@ -311,30 +313,41 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
     (home / "data" / "registry" / "supplied.yaml").write_text("{}")
     run = ("run", "toy/table", "--seeds=0", "--set", "supplies=[a/train.txt, b.bin]", "--dry-run")
     error = invoke(*run).exception
-    assert str(error).startswith(f"no a/train.txt, b.bin below {home / 'mine'}: put there")
+    assert str(error).startswith(f"no a/train.txt, b.bin below {home / 'mine'} (files with")
     (home / "mine" / "a").mkdir(parents=True)
-    for content, code in (("", 1), ("something", 0)):  # of a copy that was cut off nothing is left
-        for name in ("a/train.txt", "b.bin"):
-            (home / "mine" / name).write_text(content)
-        assert invoke(*run).exit_code == code
+    (home / "mine" / "b.bin").mkdir()  # a folder in its place
+    (home / "mine" / "b.bin" / "b.bin").write_text("something\n")
+    for content, said in (("", r"no a/train.txt, b.bin below"), ("something\n", "no b.bin below")):
+        (home / "mine" / "a" / "train.txt").write_text(content)
+        assert str(invoke(*run).exception).startswith(said)
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "content", "said"),
     [
-        ("multinli_1.0/multinli_1.0_train.jsonl", ":1: expected one JSON object"),
-        ("cls-acl10/de/books/test.tsv", ":1: unknown label '5.0'"),
-        ("conll-ner/de/test", ":1: expected a tag"),
-        ("ud-treebanks-v2.2/UD_Czech-PDT/cs_pdt-ud-test.conllu", ":1: expected 10 columns"),
+        ("multinli_1.0/multinli_1.0_train.jsonl", "5.0\tgut\n", ":1: expected one JSON object"),
+        ("cls-acl10/de/books/test.tsv", "5.0\tgut\n", ":1: unknown label '5.0'"),
+        ("conll-ner/de/test", "5.0\tgut\n", ":1: expected a tag"),
+        ("conll-ner/de/test", "a O\n\n" * 3004, " has 3,004 .* not 3,005 as published"),
+        (f"{CZECH}/cs_pdt-ud-test.conllu", "5.0\tgut\n", ":1: expected 10 columns"),
+        (f"{CZECH}/cs_pdt-ud-test.conllu", UD_WORD, " ends within .* a sentence"),
+        ("wikipedia/fr.txt", "Une ligne\nUne li", " ends within a line"),
     ],
 )
-def test_a_wrong_label_is_told_before_anything_runs(invoke, home, monkeypatch, file, said):
+def test_a_supplied_file_that_is_wrong_or_cut_off_is_told_before_anything_runs(
+    invoke, home, monkeypatch, file, content, said
+):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(home))
     (home / file).parent.mkdir(parents=True)
-    (home / file).write_text("5.0\tgut\n")
-    named = file.rpartition("/")[0] if file.endswith("conllu") else file  # a folder, of a treebank
-    run = ("run", "toy/table", "--seeds=0", "--set", f"supplies=[{named}]", "--dry-run")
-    assert f"{home / file}{said}" in str(invoke(*run).exception)
+    (home / file).write_text(content)
+    (home / "data" / "registry").mkdir()
+    supplied = ROOT / "data" / "registry" / "supplied.yaml"
+    (home / "data" / "registry" / "supplied.yaml").write_text(supplied.read_text())
+    if file.endswith("conllu"):  # a folder, of a treebank
+        (home / file.replace("test", "train")).write_text(UD_WORD + "\n")
+        file, said = CZECH, f"/cs_pdt-ud-test.conllu{said}"
+    run = ("run", "toy/table", "--seeds=0", "--set", f"supplies=[{file}]", "--dry-run")
+    assert re.search(f"{home / file}{said}", str(invoke(*run).exception))
 
 
 def test_git_that_cannot_say_is_said_before_training(invoke, scheduler, monkeypatch):

@@ -131,7 +131,7 @@ def check_supplied(trials: Sequence[Trial]) -> None:
     """
     paths = supplied_paths(trials)
     supplied.files(paths)
-    supplied.check_labelled(paths)
+    supplied.check(paths)
 
 
 def run_trials(

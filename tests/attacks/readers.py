@@ -2,7 +2,6 @@
 DataError of one line that names it. A damage is made again from its reader and seed.
 """
 
-import gzip
 import random
 import re
 from collections.abc import Callable, Iterable
@@ -78,7 +77,6 @@ READERS = {
     "pairs": Reader(read_pairs, b"a\tb\tneutral\nc\td\t-\n"),
     "reviews": Reader(read_reviews, b"positive\tgut\nnegative\tschlecht\n"),
     "vectors": Reader(read_vec, VECTORS.encode()),
-    "vectors, packed": Reader(read_vec, gzip.compress(VECTORS.encode()), ".gz"),
     "dictionary": Reader(
         lambda p: lexicon.read_pairs(p, "de"), "house haus\ntree bäume\n".encode()
     ),

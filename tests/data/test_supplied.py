@@ -1,5 +1,6 @@
 """Supplied files: what is needed, what is missing, and that no part is taken for the whole."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -31,28 +32,31 @@ def czech(split):
     return [s.tokens[0] for s in named.corpus("ud-release", "POS").sentences("cs", split, None)]
 
 
-def test_a_listed_treebank_that_is_not_there_is_named(root):
-    put(root, "Czech-CLTT", "test")
-    with pytest.raises(DataError, match=r"no UD_Czech-PDT below .*not scored as the whole") as told:
+@pytest.mark.parametrize("lacking", ["UD_Czech-PDT", "UD_Czech-PDT/cs_pdt-ud-test.conllu"])
+def test_a_listed_treebank_without_folder_or_test_set_is_named(root, lacking):
+    for treebank, split in product(CZECH, ("train", "test")):
+        put(root, treebank, split)
+    (root / supplied.RELEASE / lacking).rename(root / "elsewhere")
+    with pytest.raises(DataError, match=r"^no [^,]*/UD_Czech-PDT below .* whole release") as told:
         czech("test")
     assert "\n" not in str(told.value)
 
 
-def test_a_training_set_in_parts_is_read_and_a_split_may_be_missing(root):
+def test_a_training_set_in_parts_is_read_and_a_dev_set_may_be_missing(root):
     for treebank in CZECH:
         put(root, treebank, "test", treebank)
-    for part in "cl":
-        put(root, "Czech-PDT", f"train-{part}", part)
+        for part in "cl":
+            put(root, treebank, f"train-{part}", part)
     assert czech("test") == CZECH
-    assert czech("train") == ["c", "l"]
+    assert czech("train") == [*"cl"] * 4
     with pytest.raises(DataError, match="no dev file of cs"):
         czech("dev")
 
 
 def test_what_is_read_is_noted_by_content(root, monkeypatch):
     monkeypatch.setattr(artefacts, "_read", [{}])
-    for treebank in CZECH:
-        put(root, treebank, "test", treebank)
+    for treebank, split in product(CZECH, ("train", "test")):
+        put(root, treebank, split, treebank)
     czech("test")
     assert len(set(artefacts.data_read().values())) == 4
     assert all(n.startswith("supplied/ud-treebanks-v2.2/UD_") for n in artefacts.data_read())

@@ -178,6 +178,7 @@ def test_dictionaries_of_all_pairs_of_languages_are_in_their_own_order():
 
 def test_supplied_vectors_are_mapped_by_the_content_of_their_files(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     space, truth = FOREIGN["a"]
     files, learnt = {code: tmp_path / f"{code}.vec" for code in ("en", "de")}, []
     for file, each in zip(files.values(), (ENGLISH, space)):

@@ -12,6 +12,7 @@ from xlrepro.vectors.vec_files import load_vec, read_vec
 @pytest.fixture(autouse=True)
 def cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_malformed_file_is_named_in_one_line_with_the_line(tmp_path, content, li
 def test_missing_files_and_other_dimensions_are_refused(tmp_path):
     paths = {"en": tmp_path / "en.vec", "de": tmp_path / "de.vec"}
     paths["en"].write_text("1 2\na 1 2\n")
-    with pytest.raises(DataError, match=r"no word vectors at .*de\.vec"):
+    with pytest.raises(DataError, match=r"de\.vec cannot be read"):
         load_vec(paths)
     paths["de"].write_text("1 1\nb 1\n")
     with pytest.raises(SettingsError, match=r"de has 1 words but vectors of shape \(1, 1\)"):

@@ -6,11 +6,12 @@ licence. Paths are those below the folder of supplied files (``paths.supplied_di
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 
+from xlrepro.data.loading import read_sentences
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
 from xlrepro.data.registry import note_supplied
@@ -24,10 +25,12 @@ ALIGNED, WIKI = "fasttext-aligned", "fasttext-wiki"
 CONLL = "conll-ner"
 REVIEWS = "cls-acl10"
 # Labelled files by their top folder, and their readers
-LABELLED: dict[str, Callable[[Path], object]] = {
+LABELLED: dict[str, Callable[[Path], Sequence[object]]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
     REVIEWS: read_reviews, "multinli_1.0": read_pairs,
+    UTTERANCES: partial(read_sentences, UTTERANCES),
 }  # fmt: skip
+PACKED = (".json", ".safetensors")  # read, or refused, as a whole
 CHOICE = re.compile(r"\{([^}]*)\}")
 
 
@@ -40,6 +43,7 @@ class SuppliedSet(Checked):
         licence: under which they come.
         layout: how they must lie.
         files: paths; ``{a,b}`` stands for several, ``{ud}`` for the treebanks of UD 2.2.
+        counts: published number of sentences, or pairs with a label, in some of the files.
     """
 
     title: str
@@ -47,6 +51,7 @@ class SuppliedSet(Checked):
     licence: str
     layout: str
     files: tuple[str, ...]
+    counts: dict[str, int] = {}  # noqa: RUF012 # pydantic copies it
 
     def paths(self) -> list[str]:
         """Return the path of each file, or of its folder."""
@@ -79,12 +84,17 @@ def needed(reads: Collection[str]) -> list[tuple[str, SuppliedSet, list[str]]]:
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether a supplied file, or a folder, is there and holds something."""
-    return path.stat().st_size > 0 if path.is_file() else any(path.glob("*"))
+    """Tell whether a supplied file holds something, or a treebank's folder a training and test set.
+
+    All that are listed have both.
+    """
+    if path.name.startswith("UD_"):
+        return all(any(path.glob(f"*-ud-{split}*.conllu")) for split in ("train", "test"))
+    return path.is_file() and path.stat().st_size > 0
 
 
 def files(names: Sequence[str]) -> list[Path]:
-    """Return supplied files, or folders, none of them empty.
+    """Return supplied files, or folders of treebanks, each as `is_there` wants it.
 
     Whoever opens a file calls `opened` or `note_supplied`.
 
@@ -99,23 +109,37 @@ def files(names: Sequence[str]) -> list[Path]:
         about = [s for s in sets if tops & {path.partition("/")[0] for path in s.paths()}]
         put = "; ".join(f"{s.title} ({s.home}), {s.layout}" for s in about) or "these files"
         raise DataError(
-            f"no {', '.join(missing)} below {root}: put there {put}; or set XLREPRO_SUPPLIED to "
-            f"the folder above {', '.join(sorted(tops))}"
+            f"no {', '.join(missing)} below {root} (files with content, folders UD_… with training "
+            f"and test set): put there {put}; or set XLREPRO_SUPPLIED to the folder above "
+            f"{', '.join(sorted(tops))}"
         )
     return [root / name for name in names]
 
 
-def check_labelled(names: Iterable[str]) -> None:
-    """Read the labelled ones of some files and folders: a trial may open them after days.
+def check(names: Sequence[str]) -> None:
+    """Check that files are whole, and what labelled ones say: a trial may open them after days.
 
     Raises:
-        DataError: for the first line that is wrong, with file and number.
+        DataError: for the first line that is wrong, with file and number, or a file cut off.
     """
+    sets = _sets(data_dir()).values() if names else ()
+    counts = {file: count for each in sets for file, count in each.counts.items()}
     for name in names:
         place, read = supplied_dir() / name, LABELLED.get(name.partition("/")[0])
-        for file in sorted(place.glob("*.conllu")) if place.is_dir() else [place]:
-            if read is not None:
-                read(file)
+        for file in sorted(place.glob("*.conllu")) or [place]:
+            found, end = len(read(file)) if read else 0, b"\n\n" if read is read_conllu else b"\n"
+            stated = counts.get(file.relative_to(supplied_dir()).as_posix())
+            with file.open("rb") as stream:
+                stream.seek(max(0, file.stat().st_size - 4))
+                whole = stream.read().replace(b"\r", b"").endswith(end)
+            if found != stated if stated else not whole and file.suffix not in PACKED:
+                why = "ends within a line, or within a sentence (no empty line)"
+                why = (
+                    f"has {found:,} sentences or pairs, not {stated:,} as published"
+                    if stated
+                    else why
+                )
+                raise DataError(f"{file} {why}: copy the whole file again")
 
 
 def opened(name: str) -> Path:
@@ -145,27 +169,18 @@ def _treebanks_of(language: str) -> list[str]:
 def release_files(language: str, split: str) -> list[Path]:
     """Return the files of a language in the official UD v2.2 release, in the order of the list.
 
-    A treebank may lack a split, but not its folder. GitHub has a training set of Czech in parts
-    (``cs_pdt-ud-train-c.conllu``): they are read one after the other.
+    A treebank may lack a dev set, as Slovenian-SST does. GitHub has a training set of Czech in
+    parts (``cs_pdt-ud-train-c.conllu``): they are read one after the other.
 
     Raises:
         DataError: if a listed treebank is not there, or none has such a split.
     """
-    root = supplied_dir() / RELEASE
     found: list[Path] = []
-    for name in _treebanks_of(language):
-        folder = root / f"UD_{name}"
-        stem = f"{language}_{name.split('-')[-1].lower()}-ud-{split}"
-        parts = sorted(folder.glob(f"{stem}.conllu")) or sorted(folder.glob(f"{stem}-?.conllu"))
-        if not folder.is_dir():
-            raise DataError(
-                f"no UD_{name} below {root}: unpack the whole UD 2.2 release "
-                "(hdl.handle.net/11234/1-2837) there, or set XLREPRO_SUPPLIED to the folder above "
-                f"{RELEASE}: a part of {language} is not scored as the whole"
-            )
-        found += parts
+    for folder in files([f"{RELEASE}/UD_{name}" for name in _treebanks_of(language)]):
+        stem = f"{language}_{folder.name.split('-')[-1].lower()}-ud-{split}"
+        found += sorted(folder.glob(f"{stem}.conllu")) or sorted(folder.glob(f"{stem}-?.conllu"))
     if not found:
-        raise DataError(f"no {split} file of {language} below {root}: unpack the release again")
+        raise DataError(f"no {split} file of {language} in {RELEASE}: unpack the release again")
     return found
 
 
