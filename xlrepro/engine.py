@@ -31,7 +31,8 @@ from xlrepro.data import supplied
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import is_outdated, supplied_paths, task
 from xlrepro.machine import resolve, visible_gpus
-from xlrepro.store import RecordStore, write_atomically
+from xlrepro.paths import cache_dir
+from xlrepro.store import RecordStore, check_writable, write_atomically
 from xlrepro.trials import Record, Trial, TrialContext, duration, make_record
 
 if TYPE_CHECKING:
@@ -204,7 +205,8 @@ def run_trials(
                 if scheduler
                 else local_client(device, jobs, per_gpu, len(summary.pending), store.scratch)
             ) as client:
-                _run_on(client, store, summary, display, device, {*again, *summary.outdated}, came)
+                needs = device, summary.pending if scheduler else []
+                _run_on(client, store, summary, display, needs, {*again, *summary.outdated}, came)
         except Exception:
             if not came:  # else it is what the interrupt has broken
                 raise
@@ -242,7 +244,7 @@ def _run_on(
     store: RecordStore,
     summary: RunSummary,
     display: "Progress",
-    device: str,
+    needs: tuple[str, Sequence[Trial]],
     again: Collection[str],
     came: list[int],
 ) -> None:
@@ -253,7 +255,7 @@ def _run_on(
         store: where records go, and where the lock of each trial in flight is held.
         summary: what is pending; gets what has ended.
         display: is told how far it is.
-        device: which.
+        needs: the device, and trials whose supplied files each worker must have.
         again: keys of trials whose earlier record does not count.
         came: signals that have come.
     """
@@ -267,7 +269,7 @@ def _run_on(
     client.subscribe_topic(topic, lambda each: display.part(each[1]["key"], each[1]["fraction"]))
     try:
         while (waiting or flying) and not came:
-            before, slots = set(checked), _slots(client, checked, (device, code, mixed))
+            before, slots = set(checked), _slots(client, checked, (code, mixed, *needs))
             for name in before - checked:
                 display.say(f"worker {name} was lost; its trial is tried once more")
             if not slots:
@@ -284,7 +286,7 @@ def _run_on(
                     display.end(trial, "another run has made its record")
                     continue
                 name = f"trial-{trial.key[:12]}-{uuid.uuid4().hex[:8]}"
-                future = client.submit(run_trial, trial, device, topic, key=name, pure=False)
+                future = client.submit(run_trial, trial, needs[0], topic, key=name, pure=False)
                 flying[future] = trial, lock
                 future.add_done_callback(lambda _: ended.set())
             ended.wait(PROGRESS_SECONDS)
@@ -500,13 +502,14 @@ def remote_client(address: str) -> "Iterator[Client]":
 # ---- inside a worker
 
 
-def _unfit(device: str, code: dict[str, str], mixed: Sequence[str]) -> str:
+def _unfit(code: dict[str, str], mixed: Sequence[str], device: str, trials: Sequence[Trial]) -> str:
     """Return why this process cannot run a client's trials; ``""``: it can.
 
     Args:
-        device: which.
         code: the client's, of each paper that trials are of.
         mixed: `_mixed` of all of them; that precision is slow without a GPU.
+        device: which.
+        trials: those whose supplied files must be here.
     """
     for paper, version in code.items():
         if (here := machine.code_version(paper)) != version:
@@ -514,7 +517,10 @@ def _unfit(device: str, code: dict[str, str], mixed: Sequence[str]) -> str:
     try:
         if resolve(device) == "cpu" and mixed:
             return f"mixed precision needs a CUDA GPU: run it there, or add {' '.join(mixed)}"
-    except XlreproError as error:
+        for name in ("corpora", "vectors"):
+            check_writable(cache_dir() / name, "XLREPRO_DATA")
+        check_supplied(trials)
+    except (XlreproError, OSError) as error:
         return str(error)
     return ""
 
