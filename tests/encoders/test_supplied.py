@@ -89,6 +89,12 @@ def of_another_kind(folder, kind):
     (folder / "config.json").write_text(json.dumps({**config, "model_type": kind}), "utf-8")
 
 
+def of_another_model(folder, token):
+    about = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    about["model"]["vocab"][token] = len(about["model"]["vocab"])
+    (folder / "tokenizer.json").write_text(json.dumps(about), "utf-8")
+
+
 def without_weights(folder, name):
     """Weights that are missing are not filled with random numbers."""
     from safetensors.torch import load_file, save_file
@@ -103,6 +109,7 @@ def without_weights(folder, name):
         (without, "config.json", r"model/config\.json.*XLREPRO_SUPPLIED"),
         (without, "model.safetensors", r"model/model\.safetensors.*XLREPRO_SUPPLIED"),
         (of_another_kind, "electra", "take BERT or RoBERTa"),
+        (of_another_model, "zorp", "model has a subword number 57, and the model only 57"),
         (without_weights, "bert.encoder.layer.1.output.dense.weight", r"has no encoder\.layer\.1"),
     ],
 )

@@ -339,12 +339,13 @@ def subwords_of(folder: Path) -> Subwords:
     """Return the subwords of a model that lies in a folder.
 
     Raises:
-        DataError: if they are not there, damaged, or lack a special one.
+        DataError: if they are not there, damaged, lack a special one, or are another model's.
     """
     transformers = quiet_transformers()
     try:
         own = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         engine = own.backend_tokenizer
+        rows = transformers.AutoConfig.from_pretrained(folder, local_files_only=True).vocab_size
     except Exception as error:  # as above
         raise _unreadable(folder, error) from error
     names = [own.cls_token, own.sep_token, own.pad_token, own.unk_token, own.mask_token]
@@ -352,6 +353,9 @@ def subwords_of(folder: Path) -> Subwords:
     if None in numbers:
         missing = ("beginning", "end", "padding", "unknown word", "mask")[numbers.index(None)]
         raise DataError(f"the tokenizer in {folder} has no {missing}: is it the model's own?")
+    if (largest := max(engine.get_vocab().values())) >= rows:
+        why = f"has a subword number {largest:,}, and the model only {rows:,} subwords"
+        raise DataError(f"the tokenizer in {folder} {why}: is it the model's own?")
     spelt = '"ByteLevel"' in engine.to_str()  # RoBERTa's subwords spell the space before a word
     return Subwords(engine, Special.of(*numbers), " " if spelt else "")
 
