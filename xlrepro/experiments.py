@@ -453,7 +453,7 @@ class Experiment:
     def _asked(self, names: Sequence[str]) -> dict[str, Names]:
         """Return each name, taken apart at its commas, and the identifiers that it stands for."""
         asked: dict[str, Names] = {}
-        rest = [part.strip() for name in names for part in name.split(",")]
+        rest = [part.strip() for name in names for part in str(name).split(",")]
         while rest:  # the longest name first: one may have commas in it
             for size in range(len(rest), 0, -1):
                 name = ", ".join(rest[:size])

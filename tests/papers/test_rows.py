@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from xlrepro.engine import check_supplied
-from xlrepro.errors import DataError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import all_experiments, experiment
 
@@ -43,3 +43,17 @@ def test_a_setting_inside_of_what_a_row_lacks_is_changed_in_the_other_rows_alone
     made = experiment("ramen/table1").trials("paper", rows, [0], given)
     found = {t.systems[0]: (t.settings.get("adaptation") or {}).get("precision") for t in made}
     assert found == dict(zip(rows, [None, "mixed"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("key", "corpus"),
+    [
+        ("word_order/table2", "foo"),
+        ("word_order/table3", "ud-r2.2"),  # which has no slots
+        ("man_moe/table4", "foo"),
+        ("sense_alignment/table3", "foo"),
+    ],
+)
+def test_a_corpus_that_is_none_of_the_task_s_is_refused_before_there_is_a_trial(key, corpus):
+    with pytest.raises(SettingsError, match=r"corpus.* 'artificial'|known: artificial, "):
+        experiment(key).trials("smoke", None, [0], {"corpus": corpus})

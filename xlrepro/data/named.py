@@ -80,14 +80,17 @@ def _shuffled_english() -> list[Sentence]:
 
 
 OFFICIAL = f"{UTTERANCES}-official"  # with the English training file that the user supplies
+TWEETS = "sentiment-umsab"
 CORPORA = {
-    ARTIFICIAL: ("POS", "NER", "SF"),
+    ARTIFICIAL: ("POS", "NER", "SF", "reviews"),
     "ud-r2.2": ("POS",),
     "ud-release": ("POS",),  # the official release of Universal Dependencies 2.2
     "panx-wikiann": ("NER",),
     supplied.CONLL: ("NER",),
     UTTERANCES: ("SF",),
     OFFICIAL: ("SF",),
+    TWEETS: ("reviews",),
+    supplied.REVIEWS: ("reviews",),
 }
 
 
@@ -107,7 +110,6 @@ def corpus(name: str, task: str) -> Corpus:
     return Corpus(name, task)
 
 
-TWEETS = "sentiment-umsab"
 UMSAB_CLASSES = {"0": "negative", "1": "", "2": "positive"}  # the neutral ones have no class
 
 
@@ -121,14 +123,10 @@ def reviews(corpus: str, language: str, domain: str, split: str) -> list[tuple[s
         split: ``"train"``, ``"dev"`` or ``"test"``.
 
     Raises:
-        SettingsError: for an unknown corpus.
         DataError: if the file is missing or malformed, or a class is unknown.
     """
     if corpus == supplied.REVIEWS:
         return read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
-    if corpus != TWEETS:
-        known = f"{ARTIFICIAL}, {TWEETS}, {supplied.REVIEWS}"
-        raise SettingsError(f"unknown corpus {corpus!r} for reviews; known: {known}")
     rows = loading.load_rows(corpus, f"{language}/{split}")
     if unknown := {label for label, _ in rows} - set(UMSAB_CLASSES):
         raise DataError(f"{corpus} {language}/{split} has classes that are none: {sorted(unknown)}")

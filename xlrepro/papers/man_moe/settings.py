@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
+from xlrepro.data.named import corpus
 from xlrepro.data.supplied import REVIEWS, read_by, review_file
 from xlrepro.training.settings import SINGLE, Count, Dropped, FromZero, Precision, Rate, Weight
 from xlrepro.values import Checked
@@ -132,7 +133,8 @@ class TransferSettings(Checked):
     precision: Precision = SINGLE
 
     @model_validator(mode="after")
-    def _artificial_text_has_no_end(self) -> Self:
+    def _corpus_is_known_and_artificial_text_has_no_end(self) -> Self:
+        corpus(self.corpus, self.task)
         if self.corpus == "artificial" and not (self.train_sentences and self.test_sentences):
             raise ValueError("artificial corpora have no end: set train_sentences, test_sentences")
         return self

@@ -262,7 +262,7 @@ class TransferSettings(Checked):
     """A trial of Tables 3 to 5: a head trained on English, tested on one other language.
 
     Attributes:
-        corpus: ``"artificial"``, a registered corpus, or one that the user supplies.
+        corpus: artificial, registered, or supplied by the user; two each of the three tasks.
         target: language of the test.
         domains: of reviews; one head each.
         model: language model that reads English, and the target too where it is joint; else one of
@@ -275,7 +275,8 @@ class TransferSettings(Checked):
         half_features: whether contextual vectors are kept in half precision.
     """
 
-    corpus: str
+    corpus: Literal["artificial", "panx-wikiann", "conll-ner", "sentiment-umsab", "cls-acl10",
+                    "xnli+sick", "multinli"]  # fmt: skip
     target: str
     domains: tuple[str, ...] = ()
     model: LanguageModelSettings

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
+from xlrepro.data.named import corpus
 from xlrepro.data.supplied import read_by
 from xlrepro.training.settings import (
     SINGLE,
@@ -82,6 +83,11 @@ class TransferSettings(Checked):
     encoder: EncoderSettings
     train_sentences: Count | None = None
     test_sentences: Count | None = None
+
+    @model_validator(mode="after")
+    def _corpus_is_known(self) -> Self:
+        corpus(self.corpus, getattr(self, "task", "SF"))  # which Table 3 labels
+        return self
 
     def supplied(self) -> list[str]:
         """Return the files that a trial reads below the folder of supplied files."""
