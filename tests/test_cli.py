@@ -67,6 +67,7 @@ def test_a_file_that_may_not_be_touched_is_named_in_one_line(call, monkeypatch):
         (("run", "word_order/table2", "--set"), "--set", "see xlrepro --help"),
         (("book", "--serve", "--port", "99999"), "--port", "see xlrepro book --help"),
         (("data", "fetch"), "name", "see xlrepro data fetch --help"),
+        (("batch", "-p", "overrides=null"), "overrides=null", "give a value, or leave it out"),
     ],
 )
 def test_a_wrong_call_is_one_line_that_names_the_help(call, arguments, wrong, advice):
@@ -328,10 +329,10 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
         ("multinli_1.0/multinli_1.0_train.jsonl", "5.0\tgut\n", ":1: expected one JSON object"),
         ("cls-acl10/de/books/test.tsv", "5.0\tgut\n", ":1: unknown label '5.0'"),
         ("conll-ner/de/test", "5.0\tgut\n", ":1: expected a tag"),
-        ("conll-ner/de/test", "a O\n\n" * 3004, " has 3,004 .* not 3,005 as published"),
+        ("conll-ner/de/test", "a O\n\n" * 3004, " has 3004 of 3005 sentences"),
         (f"{CZECH}/cs_pdt-ud-test.conllu", "5.0\tgut\n", ":1: expected 10 columns"),
-        (f"{CZECH}/cs_pdt-ud-test.conllu", UD_WORD, " ends within .* a sentence"),
-        ("wikipedia/fr.txt", "Une ligne\nUne li", " ends within a line"),
+        (f"{CZECH}/cs_pdt-ud-test.conllu", UD_WORD, " has a last line .* sentence without"),
+        ("wikipedia/fr.txt", "Une ligne\nUne li", " has a last line without its end"),
     ],
 )
 def test_a_supplied_file_that_is_wrong_or_cut_off_is_told_before_anything_runs(

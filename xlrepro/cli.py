@@ -422,6 +422,8 @@ def batch(
     from xlrepro.pages.notebooks import plan, run_batch
 
     given = parse_overrides(parameters, "-p")
+    if nothing := [name for name, value in given.items() if value is None and name != "jobs"]:
+        raise SettingsError(f"-p {nothing[0]}=null: give a value, or leave it out")
     options: dict[str, Any] = {"device": device, "scheduler": scheduler, "per_gpu": per_gpu}
     options |= {"seeds": list(parse_seeds(seeds) or ()) or None}
     options |= {"systems": None if systems is None else [s.strip() for s in systems.split(",")]}

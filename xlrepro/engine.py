@@ -244,7 +244,7 @@ def _run_on(
     store: RecordStore,
     summary: RunSummary,
     display: "Progress",
-    needs: tuple[str, Sequence[Trial]],
+    needs: tuple[str, list[Trial]],
     again: Collection[str],
     came: list[int],
 ) -> None:
@@ -502,7 +502,7 @@ def remote_client(address: str) -> "Iterator[Client]":
 # ---- inside a worker
 
 
-def _unfit(code: dict[str, str], mixed: Sequence[str], device: str, trials: Sequence[Trial]) -> str:
+def _unfit(code: dict[str, str], mixed: list[str], device: str, trials: list[Trial]) -> str:
     """Return why this process cannot run a client's trials; ``""``: it can.
 
     Args:

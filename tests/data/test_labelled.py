@@ -45,11 +45,6 @@ def test_what_is_no_pair_is_one_line_with_file_and_line(tmp_path, name, content,
     assert "\n" not in str(told.value)
 
 
-def test_pairs_of_which_none_has_a_label_are_refused(tmp_path):
-    with pytest.raises(DataError, match="has no pair with a label"):
-        read_pairs(jsonl(tmp_path / "test.jsonl", {**GOOD, "gold_label": "-"}))
-
-
 def test_reviews_have_one_of_two_labels(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("positive\tGood .\nnegative\tBad .\n", "utf-8")

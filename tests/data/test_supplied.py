@@ -8,7 +8,7 @@ import pytest
 from xlrepro import artefacts
 from xlrepro.data import named, supplied
 from xlrepro.errors import DataError
-from xlrepro.experiments import all_experiments, experiment, supplied_paths
+from xlrepro.experiments import all_experiments, supplied_paths
 
 CZECH = ["Czech-PDT", "Czech-CAC", "Czech-CLTT", "Czech-FicTree"]
 WORD = "1\t{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
@@ -60,29 +60,6 @@ def test_what_is_read_is_noted_by_content(root, monkeypatch):
     czech("test")
     assert len(set(artefacts.data_read().values())) == 4
     assert all(n.startswith("supplied/ud-treebanks-v2.2/UD_") for n in artefacts.data_read())
-
-
-def test_every_missing_file_is_named_with_where_it_is_to_be_had(root):
-    (root / "conll-ner" / "en").mkdir(parents=True)
-    (root / "conll-ner" / "en" / "train").write_text("a O\n")
-    wanted = ["conll-ner/en/train", "conll-ner/es/dev", "conll-ner/nl/test"]
-    with pytest.raises(DataError, match=r"^no conll-ner/es/dev, conll-ner/nl/test below") as told:
-        supplied.files(wanted)
-    for part in ("testa as dev", "https://", "XLREPRO_SUPPLIED"):
-        assert part in str(told.value)
-    assert "\n" not in str(told.value)
-
-
-@pytest.mark.parametrize(
-    ("key", "names"),
-    [
-        ("man_moe/table4", {"conll-ner", "fasttext-wiki"}),
-        ("sense_alignment/table5", {"language-model-text", "multinli_1.0"}),
-    ],
-)
-def test_an_experiment_needs_the_sets_that_its_trials_read(key, names):
-    needs = supplied.needed(supplied_paths(experiment(key).trials("paper")))
-    assert {name for name, _, _ in needs} == names
 
 
 def test_every_supplied_file_that_a_trial_reads_is_of_a_set():

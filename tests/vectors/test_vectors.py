@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from xlrepro.errors import DataError, SettingsError
-from xlrepro.vectors.tables import BACK_OFF, EXACT, UNKNOWN, VectorSet, load_language, save_language
+from xlrepro.errors import SettingsError
+from xlrepro.vectors.tables import BACK_OFF, EXACT, UNKNOWN, VectorSet
 
 
 @pytest.fixture
@@ -65,13 +65,3 @@ def test_languages_without_vectors_and_words_without_them_are_named(vectors):
         vectors.lookup("xx", ["a"])
     with pytest.raises(SettingsError, match="2 words but vectors of shape"):
         VectorSet("v", {"en": ["a", "b"]}, {"en": np.zeros((3, 4), dtype=np.float32)})
-
-
-def test_missing_and_torn_files_are_one_line(vectors, tmp_path):
-    with pytest.raises(DataError, match=r"words\.txt"):
-        load_language(tmp_path)
-    save_language(tmp_path, vectors.words("de"), vectors.matrix("de"))
-    assert isinstance(load_language(tmp_path)[1], np.memmap)
-    (tmp_path / "words.txt").write_text("haus\n", encoding="utf-8")
-    with pytest.raises(DataError, match="1 words but 4 vectors"):
-        load_language(tmp_path)

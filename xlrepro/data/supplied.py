@@ -132,14 +132,10 @@ def check(names: Sequence[str]) -> None:
             with file.open("rb") as stream:
                 stream.seek(max(0, file.stat().st_size - 4))
                 whole = stream.read().replace(b"\r", b"").endswith(end)
+            why = "a last line without its end, or a last sentence without an empty line"
+            why = why if stated is None else f"{found} of {stated} sentences or labelled pairs"
             if found != stated if stated else not whole and file.suffix not in PACKED:
-                why = "ends within a line, or within a sentence (no empty line)"
-                why = (
-                    f"has {found:,} sentences or pairs, not {stated:,} as published"
-                    if stated
-                    else why
-                )
-                raise DataError(f"{file} {why}: copy the whole file again")
+                raise DataError(f"{file} has {why}: it is not the whole file; copy it again")
 
 
 def opened(name: str) -> Path:
@@ -148,8 +144,7 @@ def opened(name: str) -> Path:
     Raises:
         DataError: if it is not there, or cannot be read.
     """
-    (file,) = files([name])
-    return note_supplied(file)
+    return note_supplied(files([name])[0])
 
 
 @cache

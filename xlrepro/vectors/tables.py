@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import SettingsError
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.backoff import WordIndex
 from xlrepro.vectors.normalise import variants
@@ -183,23 +183,13 @@ def save_language(folder: Path, words: Sequence[str], matrix: np.ndarray) -> Non
 
 
 def load_language(folder: Path) -> tuple[list[str], np.ndarray]:
-    """Read one language's words, and its vectors ``(words, dim)`` memory-mapped.
-
-    Raises:
-        DataError: if a file is missing, or the numbers of words and vectors differ.
-    """
-    try:
-        words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")[:-1]
-        matrix = np.load(folder / "vectors.npy", mmap_mode="r")
-    except (OSError, ValueError) as error:
-        raise DataError(f"no word vectors in {folder}: {error}; remove it") from None
-    if len(words) != len(matrix):
-        raise DataError(f"{folder} has {len(words)} words but {len(matrix)} vectors; remove it")
-    return words, matrix
+    """Read one language's words, and its vectors ``(words, dim)`` memory-mapped."""
+    words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    return words, np.load(folder / "vectors.npy", mmap_mode="r")
 
 
 def load_set(name: str, folders: Mapping[str, Path]) -> VectorSet:
-    """Return the vector set whose languages lie in ``folders``; errors as `load_language`."""
+    """Return the vector set whose languages lie in ``folders``, as `artefacts.built` has them."""
     words, matrices = {}, {}
     for language, folder in folders.items():
         words[language], matrices[language] = load_language(folder)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from xlrepro.data.readers.text_files import blocks, malformed, read_text_lines
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError
 
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 TAG = re.compile(r"O$|[BI]-\S+$")
@@ -193,7 +192,7 @@ def read_conll_ner(path: Path) -> tuple[Sentence, ...]:
     distributed in Latin-1, and many copies are in UTF-8.
 
     Raises:
-        DataError: if the file is malformed, of two encodings, or has no sentence.
+        DataError: if the file is malformed, or of two encodings.
     """
     lines = read_text_lines(path, or_latin1=True)
     width = next((len(line.split()) for line in lines if line.strip()), 0)
@@ -204,8 +203,6 @@ def read_conll_ner(path: Path) -> tuple[Sentence, ...]:
         if len(sentence) > skipped:
             tags = iob1_to_bio((sentence.entities or ())[skipped:])
             sentences.append(Sentence(sentence.tokens[skipped:], entities=tags))
-    if not sentences:
-        raise DataError(f"{path} has no sentence: put the whole file there")
     return tuple(sentences)
 
 

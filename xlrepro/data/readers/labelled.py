@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from xlrepro.data.readers.text_files import malformed, numbered_lines, read_rows
-from xlrepro.errors import DataError
 
 # As MultiNLI and XNLI have them. XNLI's translated training sets say "contradictory"; "-" is a
 # pair whose annotators did not agree, and is left out.
@@ -25,13 +24,10 @@ def read_pairs(path: Path) -> list[tuple[str, str, str]]:
             else a table of premise, hypothesis and label with tabs between.
 
     Raises:
-        DataError: for the first line that is not such a pair, with its number; if none has a label.
+        DataError: for the first line that is not such a pair, with its number.
     """
     rows = _json_rows(path) if path.suffix == ".jsonl" else read_rows(path, 3)
-    pairs = [(p, h, label) for p, h, label in _labelled(path, rows, 2, INFERENCE)]
-    if not pairs:
-        raise DataError(f"{path} has no pair with a label: take the set that has them")
-    return pairs
+    return [(p, h, label) for p, h, label in _labelled(path, rows, 2, INFERENCE)]
 
 
 def read_reviews(path: Path) -> list[tuple[str, str]]:

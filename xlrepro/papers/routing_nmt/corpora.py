@@ -119,7 +119,7 @@ def translation(settings: TranslationSettings) -> Splits:
 
     Raises:
         SettingsError: for a pair that the corpus does not have.
-        DataError: for supplied files that are missing or do not match line by line.
+        DataError: for supplied files that do not match line by line.
     """
     known, read = {
         "artificial": ([*ARTIFICIAL_TARGETS], _artificial_translation),
@@ -130,7 +130,6 @@ def translation(settings: TranslationSettings) -> Splits:
         raise SettingsError(
             f"unknown pair {settings.pair!r} of {settings.corpus} text; known: {', '.join(known)}"
         )
-    supplied.files(settings.supplied())
     return read(settings.pair)
 
 
