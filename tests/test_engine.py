@@ -15,7 +15,7 @@ import pytest
 from tests.toy_trials import remote_cluster
 from xlrepro.artefacts import note_data
 from xlrepro.data.registry import ARTIFICIAL, artificial_hash
-from xlrepro.engine import Progress, _slots, _unfit, local_client, measure_trial, pins, run_trials
+from xlrepro.engine import Progress, _slots, local_client, measure_trial, pins, run_trials
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.trials import GitState
 
@@ -236,12 +236,6 @@ def test_a_worker_that_cannot_run_a_trial_is_refused_before_any_begins(
     with pytest.raises(SettingsError, match=rf"^worker tcp://.*{said}"):
         run([trial_of(), trial_of(settings=settings)])
     assert not (tmp_path / "ran").exists()
-
-
-def test_a_data_cache_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "file" / "cache"))
-    assert _unfit({}, [], "cpu", []).endswith("make room, or set XLREPRO_DATA elsewhere")
 
 
 @pytest.mark.parametrize("error", [ValueError, OSError])

@@ -31,8 +31,7 @@ from xlrepro.data import supplied
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import is_outdated, supplied_paths, task
 from xlrepro.machine import resolve, visible_gpus
-from xlrepro.paths import cache_dir
-from xlrepro.store import RecordStore, check_writable, write_atomically
+from xlrepro.store import RecordStore, write_atomically
 from xlrepro.trials import Record, Trial, TrialContext, duration, make_record
 
 if TYPE_CHECKING:
@@ -517,10 +516,8 @@ def _unfit(code: dict[str, str], mixed: list[str], device: str, trials: list[Tri
     try:
         if resolve(device) == "cpu" and mixed:
             return f"mixed precision needs a CUDA GPU: run it there, or add {' '.join(mixed)}"
-        for name in ("corpora", "vectors"):
-            check_writable(cache_dir() / name, "XLREPRO_DATA")
         check_supplied(trials)
-    except (XlreproError, OSError) as error:
+    except XlreproError as error:
         return str(error)
     return ""
 

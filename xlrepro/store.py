@@ -63,11 +63,17 @@ class RecordStore:
     def check_writable(self) -> None:
         """Make the folders that a run writes into, before it trains anything.
 
+        A megabyte is written to each and deleted: a full disk still takes empty files.
+
         Raises:
             StoreError: if one of them cannot be made or written in.
         """
         for folder in (self.root / ".locks", self.log_path("").parent, self.scratch):
-            check_writable(folder, "XLREPRO_BUILD")
+            try:
+                write_atomically(folder / ".written", " " * 2**20)
+                (folder / ".written").unlink(missing_ok=True)
+            except StoreError as error:
+                raise StoreError(f"{error}: make room, or set XLREPRO_BUILD elsewhere") from error
 
     def put(self, record: Record) -> None:
         """Write one record: temporary file, fsync, rename, fsync of the folder.
@@ -245,23 +251,6 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def check_writable(folder: Path, variable: str) -> None:
-    """Write a megabyte to a folder and delete it: a full disk still takes empty files.
-
-    Args:
-        folder: made if it is not there.
-        variable: of the environment, which moves it.
-
-    Raises:
-        StoreError: if it cannot be made or written in.
-    """
-    try:
-        write_atomically(folder / ".written", " " * 2**20)
-        (folder / ".written").unlink(missing_ok=True)
-    except StoreError as error:
-        raise StoreError(f"{error}: make room, or set {variable} elsewhere") from error
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -13,10 +13,8 @@ MAIN = Difference(first="word:ORT", second="word:TRS", column="avg")
 
 
 def view_of(numbers, ort, trs, column="avg", profile="open", key=KEY):
-    values = {
-        ("word:ORT", column): dict(enumerate(ort)),
-        ("word:TRS", column): dict(enumerate(trs)),
-    }
+    values = {(f"word:{name}", column): dict(enumerate(of))
+              for name, of in (("ORT", ort), ("TRS", trs))}  # fmt: skip
     return View(key, profile, numbers(values, profile=profile, experiment=key))
 
 

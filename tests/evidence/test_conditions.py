@@ -31,12 +31,9 @@ def catalog_with(*needs, items=None):
 
 def judged(record, need, details=None, items=None, values=(60.0, 61.0), **more):
     """Return what fails and what is unknown, of one system's records."""
-    records = [
-        record(profile="open", seed=seed, values={"de": value}, **more).model_copy(
-            update={"details": details or {}}
-        )
-        for seed, value in enumerate(values)
-    ]
+    told = {"details": details or {}}
+    records = [record(profile="open", seed=s, values={"de": v}, **more).model_copy(update=told)
+               for s, v in enumerate(values)]  # fmt: skip
     numbers = gather(records)
     cells = numbers.cells(KEY, "open")
     return failed_conditions(catalog_with(need, items=items), numbers, "open", cells)

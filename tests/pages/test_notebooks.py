@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,8 +50,10 @@ def test_unknown_experiment_is_an_error_and_a_paper_stands_for_its_notebooks(
     [
         ("seeds", ["0-2"], "seeds must be whole numbers"),
         ("systems", ["word:NOPE"], "has no system"),
+        ("systems", None, "has no system 'None'"),
         ("jobs", 0, "must be 1 or more"),
         ("jobs", "many", r"ipynb: jobs='many' must be like 1"),
+        ("overrides", None, r"ipynb: overrides=None must be like \{\}"),
         ("profile", "open", "given by --profile"),
         ("nope", 1, r"table5\.ipynb has no parameter 'nope'; it has: profile, seeds"),
     ],
@@ -111,25 +114,37 @@ def test_experiments_without_the_profile_are_left_out_and_named(
 def test_trials_of_all_notebooks_are_run_together_before_them(
     project, write_notebook, experiments, monkeypatch
 ):
-    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS)
-    write_notebook("fake/two", "print(1)", parameters=DEVICE_AND_JOBS)
+    for key in ("fake/one", "fake/two"):  # of which only what has not failed already is executed
+        write_notebook(key, "open('executed', 'a').write('x')", parameters=DEVICE_AND_JOBS)
     experiments(one=("smoke",), two=("smoke",))
-    calls, lines = [], []
+    calls, lines, failed = [], [], [("seed 0: too bad", Path("logs/two.log"))]
 
     def run_trials(trials, **options):
         calls.append(([trial.key for trial in trials], options))
-        return SimpleNamespace(line="3 run")
+        return SimpleNamespace(line="3 run", failed=failed)
 
     monkeypatch.setattr(notebooks, "run_trials", run_trials)
-    run_batch(plan(None, "smoke", {"device": "cpu", "per_gpu": 3}), report=lines.append)
+    summary = run_batch(plan(None, "smoke", {"device": "cpu", "per_gpu": 3}), report=lines.append)
     assert calls == [(["shared", "one", "two"], {"device": "cpu", "per_gpu": 3})]
-    assert "trials: 3 run" in lines
+    assert (summary.done, [*summary.failed]) == (["fake/one"], ["fake/two"])
+    assert (project / "executed").read_text() == "x"
+    told = "fake/two: FAILED: XlreproError: seed 0: too bad; see logs/two.log"
+    assert ["trials: 3 run" in line or told in line for line in lines].count(True) == 2
+    failed.clear()
     run_batch(plan(None, "smoke", {"device": "cpu"}), report=silent)
-    assert len(calls) == 1  # nothing is out of date
+    run_batch(plan(None, "smoke", {"device": "cpu"}), report=silent)
+    assert len(calls) == 2  # nothing is out of date
+
+
+def test_a_batch_that_waits_for_another_says_so(tmp_path, caplog):
+    with ThreadPoolExecutor(1) as pool, notebooks.only_one(tmp_path):
+        waiting = pool.submit(lambda: notebooks.only_one(tmp_path).__enter__())
+        wait_for(lambda: f"works in {tmp_path}" in caplog.text, "the line")
+        assert not waiting.done()
 
 
 def test_the_trials_run_before_a_notebook_are_those_it_shows_overrides_too(monkeypatch):
-    ran, summary = [], SimpleNamespace(line="")
+    ran, summary = [], SimpleNamespace(line="", failed=[])
     monkeypatch.setattr(notebooks, "run_trials", lambda trials, **_: ran.extend(trials) or summary)
     given = {"systems": ["word:ORT"], "seeds": [0], "overrides": {"epochs": 3}}
     notebooks.make_records(plan(["word_order/table2"], "smoke", given), silent)

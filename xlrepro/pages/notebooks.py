@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
@@ -175,7 +177,7 @@ def fitted(value: Any, name: str, defaults: Mapping[str, Any], where: str) -> An
         value = [parse_value(part) if isinstance(part, str) else part for part in given]
     elif isinstance(default, float) and type(value) is int:
         value = float(value)
-    if None not in (default, value) and type(value) is not type(default):
+    if default is not None and type(value) not in (type(default), type(defaults[name])):
         raise SettingsError(f"{where}: {name}={value!r} must be like {default!r}")
     return value
 
@@ -249,7 +251,7 @@ def run_batch(
     with only_one(build_dir() / "notebooks"), chdir(project_root()):
         state = state_of_things()
         stale = [job for job in jobs if force or not is_current(job, state)]
-        make_records(stale, report)
+        failing = make_records(stale, report)
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
         todo.sort(key=lambda job: job.experiment in all_experiments())  # walkthroughs train: first
@@ -259,7 +261,7 @@ def run_batch(
             tempfile.TemporaryDirectory(prefix="xlrepro-", dir="/tmp") as folder,
             ThreadPoolExecutor(workers) as pool,
         ):
-            running = {pool.submit(_run, job, state, Path(folder)): job for job in todo}
+            running = {pool.submit(_run, job, state, Path(folder), failing): job for job in todo}
             try:
                 for count, done in enumerate(as_completed(running), start=1):
                     job, failure = running[done], done.result()
@@ -276,28 +278,34 @@ def run_batch(
     return summary
 
 
-def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
+def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> dict[str, str]:
     """Run the trials of some notebooks that have no record, all together.
 
-    What fails here is told by its notebook, which meets the same failure.
+    Returns:
+        Experiment to a trial of it that failed, why, and its log.
     """
-    trials, known, where = dict[str, Trial](), all_experiments(), dict[str, Any]()
+    trials, known, where = dict[str, dict[str, Trial]](), all_experiments(), dict[str, Any]()
     for job in [job for job in jobs if job.experiment in known]:
         values = job.parameters
         where = {name: values[name] for name in RUN if name in values}
         asked = (values["profile"], *map(values.get, ASKED))
         try:
-            trials |= {t.key: t for t in known[job.experiment].trials(*asked)}
-        except XlreproError as error:
+            trials[job.experiment] = {t.key: t for t in known[job.experiment].trials(*asked)}
+        except XlreproError as error:  # its notebook tells it
             report(f"{job.experiment}: {error}")
-    if trials:
-        report(f"trials: {run_trials([*trials.values()], **where).line}")
+    if not trials:
+        return {}
+    ran = run_trials([*reduce(or_, trials.values()).values()], **where)
+    report(f"trials: {ran.line}")
+    failed = {log.stem: f"{what}; see {log}" for what, log in ran.failed}
+    return {key: failed[t] for key, of in trials.items() for t in of if t in failed}
 
 
-def _run(job: Job, state: str, folder: Path) -> str:
+def _run(job: Job, state: str, folder: Path, failing: Mapping[str, str]) -> str:
     """Run one job in a kernel of this interpreter; return why it failed, in a line, or nothing.
 
-    A run that fails leaves the executed notebook of an earlier one where it is.
+    A run that fails leaves the executed notebook of an earlier one where it is. One whose trials
+    have failed already (`make_records`) would only run them once more.
     """
     import papermill
     from jupyter_client.kernelspec import KernelSpec
@@ -322,6 +330,8 @@ def _run(job: Job, state: str, folder: Path) -> str:
     place = {"connection_file": str(folder / f"{name}.json"), "transport": "ipc",
              "ip": str(folder / str(abs(hash(name)) % 10**6))}  # fmt: skip
     try:
+        if job.experiment in failing:
+            raise XlreproError(failing[job.experiment])
         notebook = papermill.execute_notebook(
             *braced, parameters=dict(job.parameters), kernel_name="python3", progress_bar=False,
             start_timeout=START_SECONDS, config=Config(KernelManager=place),
@@ -356,7 +366,13 @@ def _end_kernels() -> None:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Hold ``folder`` for oneself; wait while another process does."""
+    """Hold ``folder`` for oneself; wait, and say so, while another process does."""
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock"):
+    lock = FileLock(folder / ".lock")
+    try:
+        held = lock.acquire(timeout=0)
+    except Timeout:
+        logger.warning("another xlrepro batch or book works in %s: waiting for its end", folder)
+        held = lock.acquire()
+    with held:
         yield
