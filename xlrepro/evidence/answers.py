@@ -110,8 +110,8 @@ def gap_of(view: View, first: str, second: str, columns: Sequence[str]) -> Gap:
     theirs = [[math.nan if p is None or p.value is None else p.value for p in of] for of in pairs]
     known = next((cell for cell in chain(*pairs) if cell), None)
     ours = joined_cell(cells, fmean, first, "")
-    if ours:  # the test sets of columns are apart
-        ours = replace(ours, of_items=math.hypot(*(c.of_items for c in cells)) / len(cells))
+    if ours:
+        ours = replace(ours, of_items=view.error(first, second, [c.column for c in cells]))
     unit = known.unit if known else ours.unit if ours else ""
     factor = unit_factor(ours.unit, unit) if ours else 1.0
     low, high = ours.interval if ours else (math.nan, math.nan)

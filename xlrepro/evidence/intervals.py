@@ -76,9 +76,13 @@ def item_error(catalog: Catalog, numbers: "ReproducedNumbers", cell: "Reproduced
 
 
 @lru_cache(maxsize=4)
-def _resampled(test_set: str, size: int) -> Array:
-    """Return the items of bootstrap samples of a test set, ``(draws, items)``."""
-    return np.random.default_rng([*test_set.encode()]).integers(0, size, (ITEM_DRAWS, size))
+def _resampled(size: int) -> Array:
+    """Return the items of bootstrap samples of a test set, ``(draws, items)``.
+
+    Sets of one size may be translations of each other: a draw takes the same items of both. Of
+    sets that have nothing to do with each other that makes no difference.
+    """
+    return np.random.default_rng(size).integers(0, size, (ITEM_DRAWS, size))
 
 
 def error_of_items(
@@ -95,28 +99,35 @@ def error_of_items(
     if len(right) == cell.n and all(len(each) == size for each in right):
         mean = np.mean(right, axis=0)  # shape: (items,), over seeds
         if math.isclose(scale * mean.mean(), cell.mean, rel_tol=1e-6):
-            samples = _resampled(f"{cell.experiment} {cell.column}", size)
+            samples = _resampled(size)
             return np.asarray(scale * (mean[samples].mean(axis=1) - mean.mean()))
     return item_error(catalog, numbers, cell)
 
 
-def error_of_difference(first: float | Array, second: float | Array) -> float:
-    """Return the standard error over test items of the difference of two cells of a column.
+def error_of_difference(*pairs: tuple[float | Array, float | Array]) -> float:
+    """Return the standard error over test items of a difference, averaged over columns.
 
-    Half of the variance of binomial errors is common to both, as in `claims.laid_out`.
+    Half of the variance of binomial errors is common to both cells, as in `claims.laid_out`; those
+    of several columns are taken as independent.
 
     Args:
-        first: what `error_of_items` says of one.
-        second: and of the other.
+        pairs: of each column, what `error_of_items` says of the two cells.
 
     Example:
-        >>> error_of_difference(2.0, 2.0), error_of_difference(np.arange(3.0), np.arange(3.0))
+        >>> error_of_difference((2.0, 2.0)), error_of_difference((np.arange(3.0), np.arange(3.0)))
         (2.0, 0.0)
+        >>> draws = np.array([1.0, 3.0]), np.zeros(2)
+        >>> error_of_difference(draws), error_of_difference(draws, draws)  # translated items
+        (1.0, 1.0)
     """
-    if isinstance(first, float) or isinstance(second, float):
-        a, b = (e if isinstance(e, float) else float(np.std(e)) for e in (first, second))
-        return math.sqrt(a * a + b * b - a * b)
-    return float(np.std(first - second))
+    drawn, known = np.zeros(1), 0.0
+    for first, second in pairs:
+        if isinstance(first, float) or isinstance(second, float):
+            a, b = (e if isinstance(e, float) else float(np.std(e)) for e in (first, second))
+            known += a * a + b * b - a * b
+        else:
+            drawn = drawn + first - second
+    return math.sqrt(float(np.var(drawn)) + known) / len(pairs)
 
 
 def half_width(of_seeds: Array | float, of_items: float, n: int, tail: float = ALPHA) -> Array:
