@@ -111,7 +111,7 @@ def gap_of(view: View, first: str, second: str, columns: Sequence[str]) -> Gap:
     known = next((cell for cell in chain(*pairs) if cell), None)
     ours = joined_cell(cells, fmean, first, "")
     if ours:
-        ours = replace(ours, of_items=view.error(first, second, [c.column for c in cells]))
+        ours = replace(ours, of_items=view.item_error(first, second, [c.column for c in cells]))
     unit = known.unit if known else ours.unit if ours else ""
     factor = unit_factor(ours.unit, unit) if ours else 1.0
     low, high = ours.interval if ours else (math.nan, math.nan)

@@ -206,9 +206,9 @@ class View:
         """
         sides = [self.get(each, column) for each in (first, second)]
         gap = joined_cell(sides, lambda values: values[0] - values[1], system or first, column)
-        return gap and replace(gap, signed=True, of_items=self.error(first, second, [column]))
+        return gap and replace(gap, signed=True, of_items=self.item_error(first, second, [column]))
 
-    def error(self, first: str, second: str, columns: Iterable[str]) -> float:
+    def item_error(self, first: str, second: str, columns: Iterable[str]) -> float:
         """Return the standard error over test items of the mean difference of two systems."""
         of = [[self.get(each, column) for each in (first, second)] for column in columns]
         noise = ((self.numbers.noise(a), self.numbers.noise(b)) for a, b in of if a and b)
