@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,12 @@ AXE = "axe-playwright-python==0.1.8"
 AXE_SHA256 = "84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc"
 
 
-def axe() -> Path:
-    """Return axe's script, fetched into the build's folder where it is not there."""
+@cache
+def axe() -> str:
+    """Return axe's script, fetched into the build's folder where it is not there.
+
+    To be called before browsers start: of two that fetch it one would read what the other writes.
+    """
     script = build_dir() / "vendor" / "axe.min.js"
     if not script.is_file():
         script.parent.mkdir(parents=True, exist_ok=True)
@@ -55,8 +59,9 @@ def axe() -> Path:
         with zipfile.ZipFile(next(script.parent.glob("axe_*.whl"))) as wheel:
             name = next(n for n in wheel.namelist() if n.endswith("/axe.min.js"))
             script.write_bytes(wheel.read(name))
-    assert hashlib.sha256(script.read_bytes()).hexdigest() == AXE_SHA256
-    return script
+    content = script.read_bytes()
+    assert hashlib.sha256(content).hexdigest() == AXE_SHA256, f"delete {script}"
+    return content.decode()
 
 
 # A colour on its way from one theme to the other is nobody's: a button takes 150 ms.
@@ -133,6 +138,7 @@ def visits(book: Path, base: str) -> dict[str, Visit]:
     """Every page, opened once at desk width, then at phone width, in both themes."""
     names = page_names(book)
     parts = [names[i::WORKERS] for i in range(WORKERS)]
+    axe()
     with ThreadPoolExecutor(WORKERS) as pool:
         found = [pair for part in pool.map(partial(visited, base), parts) for pair in part]
     return dict(sorted(found))
@@ -181,7 +187,7 @@ def look(page: Page, url: str, visit: Visit) -> None:
     page.evaluate(DRAWN)
     visit.looks[PHONE["width"]] = page.evaluate(script("look"))
     page.evaluate(script("cut"), url.endswith("/index.html"))
-    page.add_script_tag(path=axe())
+    page.add_script_tag(content=axe())
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         page.wait_for_timeout(400)  # the theme looks 300 ms later what scrolls now
