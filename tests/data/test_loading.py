@@ -31,7 +31,7 @@ SENTENCES = [
     for file_id in dataset(name).files
 ]
 TABLES = ["muse-full", "muse-test", "wiktionary", "tatoeba", "tico19", "frequency-words"]
-TABLES += ["word-order-distance", "xnli", "sentiment-umsab", "flores200", "multi30k"]
+TABLES += ["word-order-distance", "xnli", "sentiment-umsab", "multi30k"]
 TABLES += ["amr-little-prince"]
 
 

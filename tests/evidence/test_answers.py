@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from xlrepro.evidence.answers import Gap, answer, difference_sentence, headline_of, main_gap
+from xlrepro.evidence.answers import Gap, answer, difference_sentence, gap_of, headline_of, main_gap
 from xlrepro.evidence.catalog import Difference
 from xlrepro.evidence.reproduced import View
 
@@ -52,9 +52,20 @@ def test_a_pattern_is_the_mean_over_its_columns_and_names_the_ends(numbers):
 def test_where_lower_is_better_the_ends_turn_round(numbers):
     key, main = "routing_nmt/table1", Difference(first="a:x", second="a:y", column="*/test/PPL")
     values = {(s, f"{p}/test/PPL"): {0: v, 1: v} for s, of in (("a:x", (8, 20)), ("a:y", (10, 10)))
-              for p, v in zip(("en-vi", "en-de-10k"), of, strict=True)}  # fmt: skip
-    gap = main_gap(View(key, "open", numbers(values, experiment=key, metric="PPL")), main)
+              for p, v in zip(("en-vi", "en-fa"), of, strict=True)}  # fmt: skip
+    of_paper = {"experiment": key, "metric": "PPL", "profile": "paper"}
+    gap = main_gap(View(key, "paper", numbers(values, **of_paper)), main)
     assert [*gap.columns.values()] == [-2.0, 10.0]
+
+
+def test_a_proxy_of_two_columns_counts_once_beside_the_mean_of_both(numbers):
+    key, column = "routing_nmt/table1", "en-de-5k/test/BLEU"
+    values = {("translation:" + s, column): {0: v} for s, v in (("MTL (Full)", 9), ("NMT", 6))}
+    view = View(key, "open", numbers(values, experiment=key, metric="BLEU"))
+    pairs = ["en-fa/test/BLEU", "en-vi/test/BLEU"]
+    gap = gap_of(view, "translation:MTL (Full)", "translation:NMT", pairs)
+    assert gap.columns == {column: 3.0}
+    assert gap.reported == pytest.approx(((8.73 - 8.35) + (22.6 - 20.18)) / 2)
 
 
 @pytest.mark.parametrize(

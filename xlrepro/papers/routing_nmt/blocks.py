@@ -3,8 +3,7 @@
 Blocks have no numbers that mean anything: each router, one per direction of the encoder and seed,
 may have them in another order, and the routers of two directions share no block. One order per
 router is fitted between all routers of a pair (`aligned`), on the same English sentences with each
-task's tag, and never to a claim; then seeds are averaged over directions. Records made before
-directions were kept apart have one mean over both, by number.
+task's tag, and never to a claim; then seeds are averaged over directions.
 """
 
 from collections import defaultdict
@@ -27,9 +26,7 @@ TIE = 1e-10  # fits nearer than this are equal: sums of shares are no more exact
 
 
 def usages(record: Record, source: str = "same") -> list[Usage]:
-    """Return the usage of each of a record's routers; one mean over both in older records."""
-    if "usage" in record.details:
-        return [record.details["usage"][source]]
+    """Return the usage of each of a record's routers."""
     return [
         {task: use["shares"] for task, use in record.details["routers"][d][source].items()}
         for d in DIRECTIONS
@@ -43,29 +40,17 @@ def cells(record: Record) -> list[Cell]:
 
 def _cells(record: Record, orders: Sequence[Sequence[int]]) -> list[Cell]:
     (system,) = record.systems
-    pair = record.details["settings"]["pair"]
     return [
-        Cell(system, f"{pair}/{source}/{task}/{place + 1}", 100 * share, METRIC)
+        Cell(system, f"{pair_of(record)}/{source}/{task}/{place + 1}", 100 * share, METRIC)
         for source in SOURCES
         for task, shares in _mean(usages(record, source), orders).items()
         for place, share in enumerate(shares)
     ]
 
 
-def pair_of_row(pair: str, system: str) -> str:
-    """Return a pair's name, and the block of rows that are not the paper's: never averaged with it.
-
-    Example:
-        >>> pair_of_row("en-vi", "translation:NMT"), pair_of_row("en-vi", "until dev stops:NMT")
-        ('en-vi', 'en-vi, until dev stops')
-    """
-    block = system.partition(":")[0]
-    return pair if block == "translation" else f"{pair}, {block}"
-
-
 def pair_of(record: Record) -> str:
-    """Return the `pair_of_row` of a record."""
-    return pair_of_row(record.details["settings"]["pair"], record.systems[0])
+    """Return the name of a record's pair."""
+    return str(record.details["settings"]["pair"])
 
 
 def reordered(records: Sequence[Record]) -> list[Record]:

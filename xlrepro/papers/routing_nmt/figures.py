@@ -39,9 +39,7 @@ def block_usage(view: View, source: str = "same") -> Figure:
     for system, column in product(view.systems, view.columns):
         pair, of, task, block = column.split("/")
         if of == source and (cell := view.get(system, column)):
-            use.setdefault(f"{blocks.pair_of_row(pair, system)}, {task}", {})[f"block {block}"] = (
-                cell.mean
-            )
+            use.setdefault(f"{pair}, {task}", {})[f"block {block}"] = cell.mean
     title = f"Use of the shared blocks by task, means over seeds ({view.profile})"
     return heat(pd.DataFrame.from_dict(use, orient="index"), title, unit="percent", decimals=0)
 
@@ -75,7 +73,7 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
 
 
 def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, Record]]:
-    """Return the records of each pair and system by seed; rows of ours are pairs of their own."""
+    """Return the records of each pair and system by seed."""
     rows: dict[tuple[str, str], dict[int, Record]] = {}
     for record in records:
         key = (blocks.pair_of(record), record.systems[0].partition(":")[2])

@@ -37,7 +37,7 @@ class TranslationSettings(Checked):
     """Everything that decides the numbers of one trial, besides its seed and data.
 
     Attributes:
-        pair: the languages and, for what the paper does not have, the size: ``"en-de-10k"``.
+        pair: the languages and, of the open proxy, the size: ``"en-de-5k"``.
         corpus: where sentences come from: artificial, open, or supplied by the user.
         auxiliary: tasks beside translation; none for NMT.
         model: the model.
