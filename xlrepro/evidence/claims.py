@@ -395,7 +395,8 @@ def _proxies(
         if stand_in := entry.stand_ins.get(profile):
             data |= {stand_in.data: None} if stand_in.covers(column) else {}
             known = stand_in.columns
-            fields |= {part: known[part] for part in column.split("/") if part in known}
+            name, replaced = entry.column_name, [p for p in column.split("/") if p in known]
+            fields |= {name(part): name(known[part]) for part in replaced}
         weights |= {each: None for each in [entry.other_weights(profile, system)] if each}
     return data, weights, fields
 
