@@ -336,6 +336,7 @@ def _run(job: Job, state: str, folder: Path, failing: Mapping[str, str]) -> str:
             *braced, parameters=dict(job.parameters), kernel_name="python3", progress_bar=False,
             start_timeout=START_SECONDS, config=Config(KernelManager=place),
             kernel_manager_class=ThisInterpreter, request_save_on_cell_execute=False,
+            shutdown_kernel="immediate",  # all is told: asked to end, a kernel takes two seconds
         )  # fmt: skip
     except Exception as error:
         job.beside(".log").write_text(str(error), encoding="utf-8")
