@@ -31,7 +31,7 @@ GPU_FILES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 # What can move a number; only those installed are named.
 PACKAGES = (
     "xlrepro", "torch", "numpy", "scipy", "pandas", "scikit-learn", "gensim", "seqeval",
-    "sacrebleu", "entmax", "jieba", "janome", "pythainlp", "opencc-python-reimplemented",
+    "sacrebleu", "jieba", "janome", "pythainlp", "opencc-python-reimplemented",
     "transformers", "tokenizers", "distributed",
 )  # fmt: skip
 

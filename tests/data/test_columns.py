@@ -47,18 +47,6 @@ def test_utterances_have_slots_and_the_intent_of_their_lines(write):
     ]
 
 
-def test_intent_may_be_named_by_a_comment(write):
-    text = "# intent = alarm/set\n1\twake\twrong\tO\n"
-    columns = ["index", "token", "ignore", "slot"]
-    found = read_columns(write(text), columns, comment="#", intent_comment="# intent =")
-    assert found[0].intent == "alarm/set"
-
-
-def test_empty_token_is_kept_where_the_corpus_has_them(write):
-    found = read_columns(write("1\t\tO\n"), ["index", "token", "slot"], empty_tokens=True)
-    assert found[0].tokens == ("",)
-
-
 TAGS = st.lists(st.sampled_from(["O", "I-PER", "B-PER", "I-LOC", "B-LOC", "I-a-b"]), max_size=8)
 
 

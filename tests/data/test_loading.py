@@ -27,10 +27,10 @@ def cache(tmp_path_factory):
 
 SENTENCES = [
     (name, file_id)
-    for name in ("ud-r2.2", "fb-multilingual-nlu", "panx-wikiann", "xsid")
+    for name in ("ud-r2.2", "fb-multilingual-nlu", "panx-wikiann")
     for file_id in dataset(name).files
 ]
-TABLES = ["muse-full", "muse-test", "wiktionary", "tatoeba", "tico19", "frequency-words"]
+TABLES = ["muse-full", "wiktionary", "tatoeba", "tico19", "frequency-words"]
 TABLES += ["word-order-distance", "xnli", "sentiment-umsab", "multi30k"]
 TABLES += ["amr-little-prince"]
 

@@ -30,10 +30,10 @@ def catalog_with(*needs, items=None):
 
 
 def judged(record, need, details=None, items=None, values=(60.0, 61.0), **more):
-    """Return what fails and what is unknown, of one system's records."""
-    told = {"details": details or {}}
-    records = [record(profile="open", seed=s, values={"de": v}, **more).model_copy(update=told)
-               for s, v in enumerate(values)]  # fmt: skip
+    """Return what fails and what is unknown; ``details`` of all records of a system, or each."""
+    told = details if isinstance(details, list) else [details or {}] * len(values)
+    records = [record(profile="open", seed=s, values={"de": v}, **more).model_copy(
+        update={"details": of_one}) for s, (v, of_one) in enumerate(zip(values, told))]  # fmt: skip
     numbers = gather(records)
     cells = numbers.cells(KEY, "open")
     return failed_conditions(catalog_with(need, items=items), numbers, "open", cells)
@@ -60,6 +60,9 @@ def test_trainings_must_stop_by_themselves(record):
     assert "2 of 2 were cut off" in judged(record, need, ended(1, 3))[0][0]
     assert judged(record, need, ended(1, None)) == ([], [])  # no patience: past its best
     assert "2 of 2 were cut off" in judged(record, need, ended(3, None))[0][0]
+    stopped, cut = ended(1, 2), ended(1, 3)
+    assert judged(record, need, [cut, *[stopped] * 4], values=range(60, 65)) == ([], [])
+    assert judged(record, need, [cut, cut, *[stopped] * 3], values=range(60, 65))[0] != []
 
 
 def test_a_detail_must_be_in_its_bounds_and_is_unknown_where_no_record_has_it(record):

@@ -35,7 +35,6 @@ class FileEntry(Checked):
             ``tensors`` or ``subwords`` of a model; ``words``.
         language: the code that the papers use for its language.
         split: ``train``, ``dev``, ``test``, or a name of the data set's own.
-        treebank: name and release of the treebank, for UD.
         licence: where it differs from the data set's.
         origin: the repositories it was made from, where there is no ``url``.
         package: the package file that holds it upstream, where that is how it is published.
@@ -51,7 +50,6 @@ class FileEntry(Checked):
     counts: dict[str, int] = {}  # noqa: RUF012 # pydantic copies it
     language: str | None = None
     split: str | None = None
-    treebank: str | None = None
     licence: str | None = None
     origin: str | None = None
     package: "FileEntry | None" = None
@@ -77,8 +75,6 @@ class Reader(Checked):
         columns: what each column holds; for ``columns`` the names of ``read_columns``.
         separator: between columns; ``None`` stands for any white space.
         comment: what a comment line begins with, if there are such lines.
-        intent_comment: what the comment that names a sentence's intent begins with.
-        empty_tokens: whether a token may be an empty string.
         tag_aliases: tags that stand for another, such as ``NoLabel`` for ``O``.
     """
 
@@ -86,8 +82,6 @@ class Reader(Checked):
     columns: tuple[str, ...] = ()
     separator: str | None = "\t"
     comment: str | None = None
-    intent_comment: str | None = None
-    empty_tokens: bool = False
     tag_aliases: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
 
 

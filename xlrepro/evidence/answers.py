@@ -173,9 +173,11 @@ def answer(
         headline = headline_of(view, main)
         lines = [difference_sentence(view, each) for each in (main, *entry.contrasts)]
     else:
-        said = [f"{v.status.capitalize()}: {c.text}" for c, v in judged if c.id == entry.main_claim]
-        lines = [] if said else cells_sentence([row["verdict"] for row in compared_rows(view)])
-        headline = said[0] if said else lines.pop() if lines else entry.title
+        said = [(f"{v.status.capitalize()}: {c.text}", v.note.split("; ")[0])
+                for c, v in judged if c.id == entry.main_claim]  # fmt: skip
+        lines = cells_sentence([row["verdict"] for row in compared_rows(view)])
+        headline, why_so = said[0] if said else (lines.pop() if lines else entry.title, "")
+        lines = [f"{why_so[0].upper()}{why_so[1:]}."] * bool(why_so)
     if counts := counted(status_counts([v for claim, v in judged if claim.counted])):
         lines.append(f"Claims of the paper that rest on this page: {counts}.")
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
@@ -229,7 +231,8 @@ def difference_sentence(view: View, main: Difference) -> str:
     said = [gap.said(seeds)] if gap.n else [f"not run with the same seeds at {view.profile}"]
     if gap.printed:
         inside = "inside" if gap.low <= gap.reported <= gap.high else "outside"
-        where = f", {inside} the interval" * (gap.n > 1) if gap.n else f" {gap.unit}"
+        too = ", as is 0" * (inside == "inside" and gap.direction == "same")
+        where = f", {inside} the interval{too}" * (gap.n > 1) if gap.n else f" {gap.unit}"
         said.append(f"the paper reports {gap.printed}{where}")
     if len(gap.columns) > 1:
         (best, most), *_, (worst, least) = gap.columns.items()

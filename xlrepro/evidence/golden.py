@@ -27,7 +27,6 @@ TOLERANCE = 1e-6
 # A cell of a test set with fewer sentences is not compared where an average over such sets is: a
 # handful of tokens says nothing that the average does not.
 FEWEST_SENTENCES = 20
-UNREPEATABLE = ("seconds",)  # metrics that no run repeats: they are in no golden file
 
 Numbers = dict[tuple[str, str, int], float]  # by system, column and seed
 
@@ -80,8 +79,8 @@ def off_cpu(records: Iterable[Record | None]) -> set[str]:
 def fresh_numbers(records: Iterable[Record]) -> Numbers:
     """Return the numbers of an experiment's smoke records that today's code made on a CPU.
 
-    Metrics that no run repeats are left out; where the experiment has averages, so are the other
-    cells of trials that test on fewer than ``FEWEST_SENTENCES`` sentences a set.
+    Where the experiment has averages, the other cells of trials that test on fewer than
+    ``FEWEST_SENTENCES`` sentences a set are left out.
     """
     smoke = [r for r in records if r.profile == PROFILE and not off_cpu([r])]
     averages = {c.column for r in smoke for c in r.cells if AVERAGE in c.column.split("/")}
@@ -90,7 +89,7 @@ def fresh_numbers(records: Iterable[Record]) -> Numbers:
         limit = record.settings.get("training", record.settings).get("test_sentences")
         few = bool(averages) and limit is not None and limit < FEWEST_SENTENCES
         for cell in record.cells if not is_outdated(record) else ():
-            if cell.metric not in UNREPEATABLE and (not few or cell.column in averages):
+            if not few or cell.column in averages:
                 numbers[cell.system, cell.column, record.seed] = round(cell.value, 8)
     return numbers
 

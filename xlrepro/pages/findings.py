@@ -19,7 +19,7 @@ from pydantic import Field
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.answers import Gap, gap_of
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import ClaimVerdict
+from xlrepro.evidence.claims import NO_EFFECT, ClaimVerdict
 from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
@@ -31,6 +31,7 @@ from xlrepro.values import Checked, parse_yaml
 
 AXIS = 16.0  # points, to both sides; what lies outside is drawn at its end
 BECAUSE = {
+    NO_EFFECT: "the 95 % CI lies within ± a quarter of the reported difference",
     "same": "the 95 % CI includes 0",
     "higher": "the 95 % CI lies above 0",
     "lower": "the 95 % CI lies below 0",
@@ -208,6 +209,7 @@ def compared(paper: str, each: Compared) -> dict[str, Any]:
     gap = page.gap(*each.compare)
     verdict = page.verdict(each.claim) if each.claim else None
     note = verdict.note.split("; ")[0] if verdict else ""
+    none = verdict is not None and verdict.status == NO_EFFECT
     values = {"mean": gap.mean, "low": gap.low, "high": gap.high, "reported": gap.reported}
     if each.scale < 0:
         values |= {"low": gap.high, "high": gap.low}
@@ -216,8 +218,9 @@ def compared(paper: str, each: Compared) -> dict[str, Any]:
         "gap": gap,
         "ours": str(gap).replace(gap.unit, each.unit, 1) if gap.unit else str(gap),
         "verdict": verdict,
+        "claim": each.claim,
         "href": f"claims.html#{each.claim}" if each.claim else f"{each.compare[0]}.html",
-        "reason": "; ".join(filter(None, (BECAUSE[gap.direction], note))),
+        "reason": "; ".join(filter(None, (BECAUSE[NO_EFFECT if none else gap.direction], note))),
         **{name: _place(each.scale * value) for name, value in values.items()},
     }
 

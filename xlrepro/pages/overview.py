@@ -60,11 +60,11 @@ def answer() -> str:
         "On open data, of the five main claims "
         f"{'none replicates: ' * (not found[claims.REPLICATES])}{claims.counted(found)}. "
         f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}; "
-        f"{signs} of those that replicate do so in sign only, for other data cannot test a size. "
-        f"Of {cells['reported']:,} reported numbers, {cells['run']:,} have a reproduced "
-        f"counterpart. On a paper's own data, word vectors and encoders are {cells['computed']} "
-        f"distances computed from a published table, of which {cells['within']} agree, and "
-        f"{cells['scores'] or 'no'} scores of trained systems."
+        f"of those that replicate {signs} in sign only, for other data cannot test a size. "
+        f"Of {cells['reported']:,} reported numbers, {cells['run']:,} stand beside one of ours, "
+        f"nearly all on proxies. {cells['computed']}, distances computed from a published table, "
+        f"use a paper's own data: {cells['within']} agree. Of scores of trained systems "
+        f"{cells['scores'] or 'none'} does."
     )
 
 
@@ -152,7 +152,7 @@ def experiments() -> Markup:
     caption = "Every experiment: reported numbers, how cells at open compare, and what it cost. "
     published = [r for r in evidence.records if r.profile in PUBLISHED]
     caption += f"In all: {total_cost(published).brief()}; a trial that several share counts once."
-    return table(caption, rows, "experiment", "reported", "cells at open", "cost")
+    return table(caption, rows, "experiment", "reported numbers", "our cells at open", "cost")
 
 
 def curves(

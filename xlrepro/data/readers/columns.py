@@ -36,7 +36,7 @@ def read_conllu(path: Path) -> list[Sentence]:
             and what was expected.
     """
     sentences = []
-    for first, _, rows in _tables(path, read_text_lines(path), CONLLU, comment="#"):
+    for first, rows in _tables(path, read_text_lines(path), CONLLU, comment="#"):
         words: list[list[str]] = []
         numbers: list[int] = []
         for number, cells in enumerate(rows, start=first):
@@ -95,8 +95,6 @@ def read_columns(
     *,
     separator: str | None = "\t",
     comment: str | None = None,
-    intent_comment: str | None = None,
-    empty_tokens: bool = False,
     tag_aliases: Mapping[str, str] | None = None,
     or_latin1: bool = False,
 ) -> list[Sentence]:
@@ -112,9 +110,6 @@ def read_columns(
         separator: between columns; ``None`` stands for any run of blanks and tabs.
         comment: what a comment line begins with. Only lines before a sentence's first token are
             comments.
-        intent_comment: what the comment that names a sentence's intent begins with, such as
-            ``"# intent ="``; every sentence must then have one.
-        empty_tokens: whether a token may be an empty string; a fault of some corpora.
         tag_aliases: tags that stand for another, such as ``{"NoLabel": "O"}``.
         or_latin1: as of `read_text_lines`.
 
@@ -123,17 +118,14 @@ def read_columns(
     """
     sentences = []
     lines = read_text_lines(path, or_latin1=or_latin1)
-    for first, comments, rows in _tables(path, lines, columns, separator, comment, empty_tokens):
+    for first, rows in _tables(path, lines, columns, separator, comment):
         layers = dict(zip(columns, zip(*rows)))
         for place, index in enumerate(layers.get("index", ())):
             if index != str(place + 1):
                 expected = f"expected token number {place + 1}, found {index!r}"
                 raise malformed(path, first + place, expected)
         intents = dict.fromkeys(layers.get("intent", ()))
-        if intent_comment is not None:
-            named = [line for line in comments if line.startswith(intent_comment)]
-            intents = dict.fromkeys(line.removeprefix(intent_comment).strip() for line in named)
-        if len(intents) != 1 and (intent_comment or "intent" in columns):
+        if len(intents) != 1 and "intent" in columns:
             raise malformed(path, first, f"expected one intent, found {', '.join(intents) or 0}")
         entities, slots = (
             _tags(path, first, layers.get(name), tag_aliases or {}) for name in ("entity", "slot")
@@ -149,9 +141,8 @@ def _tables(
     columns: Sequence[str],
     separator: str | None = "\t",
     comment: str | None = None,
-    empty_tokens: bool = False,
-) -> Iterator[tuple[int, list[str], list[list[str]]]]:
-    """Yield each sentence: the number of its first row, its comments, the cells of its rows."""
+) -> Iterator[tuple[int, list[list[str]]]]:
+    """Yield each sentence: the number of its first row, the cells of its rows."""
     for start, block in blocks(lines):
         size = 0
         while comment is not None and size < len(block) and block[size].startswith(comment):
@@ -163,12 +154,12 @@ def _tables(
         if not rows:
             raise malformed(path, start + size, "expected a sentence after the comment lines")
         for number, cells in enumerate(rows, start=start + size):
-            empty = "" in cells and not empty_tokens
+            empty = "" in cells
             if len(cells) != len(columns) or empty:
                 found = "an empty one" if empty else str(len(cells))
                 expected = f"expected {len(columns)} columns ({', '.join(columns)}), found {found}"
                 raise malformed(path, number, expected)
-        yield start + size, block[:size], rows
+        yield start + size, rows
 
 
 def _tags(
@@ -239,7 +230,7 @@ def read_senses(path: Path, layout: str) -> list[SenseSentence]:
         DataError: for the first line with another number of columns.
     """
     columns, sentences = LAYOUTS[layout], []
-    for _, _, rows in _tables(path, read_text_lines(path), columns, "\t", "# "):
+    for _, rows in _tables(path, read_text_lines(path), columns, "\t", "# "):
         words = dict(zip(columns, zip(*rows)))
         senses = tuple(() if s == "_" else tuple(s.split("|")) for s in words["senses"])
         sentences.append(SenseSentence(words["token"], words["lemma"], words["pos"], senses))

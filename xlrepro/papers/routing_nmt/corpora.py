@@ -33,8 +33,7 @@ FAMILY_SEED = 7
 # the order of the target's words imitates one of these: Vietnamese is SVO, Persian SOV
 ARTIFICIAL_TARGETS = {"en-vi": "id", "en-fa": "hi"}
 DRAWN = {"train": 600, "dev": 60, "test": 60}  # artificial sentences of each task
-# pair of open text -> its training pairs are cut to so many after overlap is removed
-OPEN_PAIRS = {"en-de-5k": 5_000}
+OPEN_PAIR, OPEN_SIZE = "en-de-5k", 5_000  # training pairs, once overlap is removed
 SUPPLIED_PAIRS = ["en-vi", "en-fa"]
 TREE_SHARES = (0.8, 0.9)  # files of the treebank sample below these shares: train, then dev
 
@@ -117,7 +116,7 @@ def translation(settings: TranslationSettings) -> Splits:
     """
     known, read = {
         "artificial": ([*ARTIFICIAL_TARGETS], _artificial_translation),
-        "open": ([*OPEN_PAIRS], _open_translation),
+        "open": ([OPEN_PAIR], _open_translation),
         "supplied": (SUPPLIED_PAIRS, _supplied_translation),
     }[settings.corpus]
     if settings.pair not in known:
@@ -190,14 +189,14 @@ def _artificial_auxiliary(task: str, split: str) -> list[Pair]:
 
 
 @cache
-def _open_translation(pair: str) -> Splits:
+def _open_translation(_: str) -> Splits:
     sides = [
         {s: loading.load_lines("multi30k", f"{code}/{s}") for s in SPLITS} for code in ("en", "de")
     ]
     splits = splits_of(
         {s: zip(*(side[s] for side in sides), strict=True) for s in SPLITS}, escaped=False
     )
-    return replace(splits, train=splits.train[: OPEN_PAIRS[pair]])
+    return replace(splits, train=splits.train[:OPEN_SIZE])
 
 
 def _open_auxiliary(task: str, split: str) -> list[Pair]:

@@ -15,7 +15,6 @@ from xlrepro.papers.routing_nmt.scores import bleu_of, paired_bootstrap
 from xlrepro.trials import Record
 
 SYSTEMS = ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
-LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chance
 # Headings -> paths in the details of a record, for `page.details`.
 SIZES = {
     "parameters": "parameters", "for translation": "parameters of translation",
@@ -82,10 +81,7 @@ def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, Record
 
 
 def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
-    """Compare the systems two by two on resampled test sets, seed by seed (Koehn 2004).
-
-    Comparisons in which neither mean reaches `LEAST_BLEU` are left out.
-    """
+    """Compare the systems two by two on resampled test sets, seed by seed (Koehn 2004)."""
     by_row, rows = _by_row(records), []
     pairs = dict.fromkeys(pair for pair, _ in by_row)
     compared = [(a, b) for a in SYSTEMS[::-1] for b in SYSTEMS[: SYSTEMS.index(a)]]
@@ -93,7 +89,7 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
         one, other = (by_row.get((pair, name), {}) for name in (first, second))
         shared = [(_counts(one[s]), _counts(other[s])) for s in one if s in other]
         scores = [[bleu_of(side.sum(0)) for side in both] for both in shared]
-        if not shared or max(map(fmean, zip(*scores))) < LEAST_BLEU:
+        if not shared:
             continue
         lows, highs, shares = zip(*(paired_bootstrap(a, b) for a, b in shared), strict=True)
         surely = (sum(low > 0 for low in lows), sum(high < 0 for high in highs))
@@ -105,7 +101,7 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
     caption = (
         f"Systems against each other on resampled test sentences ({profile}): mean gain in BLEU, "
         "share of test sets on which the first is better, and in how many seeds the 95 % interval "
-        f"of the paired bootstrap excludes 0. Left out is where both have less than {LEAST_BLEU}."
+        "of the paired bootstrap excludes 0."
     )
     return Table(caption, framed(rows, *names), f"{profile}: {len(rows)} comparisons")
 

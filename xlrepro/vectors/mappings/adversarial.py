@@ -128,9 +128,7 @@ def criterion(x: Tensor, y: Tensor, words: int) -> float:
     return float((x * y[retrieve(x, y)]).sum(1).mean())
 
 
-def muse(
-    x: Tensor, y: Tensor, settings: AdversarialSettings, seed: int = 0
-) -> tuple[Tensor, list[float]]:
+def muse(x: Tensor, y: Tensor, settings: AdversarialSettings, seed: int = 0) -> Tensor:
     """Learn an orthogonal map of one space into another without supervision: MUSE.
 
     It is UMWE of two languages with a discriminator in the second's space alone, and a criterion of
@@ -143,16 +141,12 @@ def muse(
         seed: of all chance.
 
     Returns:
-        The map with the highest criterion, ``(dim, dim)``; the criterion after each epoch and each
-        refinement.
+        The map with the highest criterion, ``(dim, dim)``.
     """
-    (w, _), history = _learnt((x, y), (1,), ((0, 1),), settings, seed)
-    return w, history
+    return _learnt((x, y), (1,), ((0, 1),), settings, seed)[0]
 
 
-def umwe(
-    spaces: Sequence[Tensor], settings: AdversarialSettings, seed: int = 0
-) -> tuple[list[Tensor], list[float]]:
+def umwe(spaces: Sequence[Tensor], settings: AdversarialSettings, seed: int = 0) -> list[Tensor]:
     """Learn orthogonal maps of several languages into the space of the last, unsupervised: UMWE.
 
     Each language l has an orthogonal map into the common space, so that its transpose leads back,
@@ -166,8 +160,7 @@ def umwe(
 
     Returns:
         The maps of the round with the highest criterion, each ``(dim, dim)``: the mean of the
-        criterion of MUSE over all ordered pairs of languages; and that criterion after each epoch
-        and each refinement.
+        criterion of MUSE over all ordered pairs of languages.
     """
     every = range(len(spaces))
     return _learnt(spaces, every, list(permutations(every, 2)), settings, seed)
@@ -179,7 +172,7 @@ def _learnt(
     compared: Sequence[tuple[int, int]],
     settings: AdversarialSettings,
     seed: int,
-) -> tuple[list[Tensor], list[float]]:
+) -> list[Tensor]:
     """Train maps into the space of the last language, then refine them.
 
     Args:
@@ -198,9 +191,8 @@ def _learnt(
 
     with torch.random.fork_rng(devices=[spaces[0].device] if spaces[0].is_cuda else []):
         torch.manual_seed(seed)
-        maps, history = _adversarial(spaces, judged, settings, reached)
-    maps, more = refined(spaces, maps, settings, reached)
-    return maps, history + more
+        maps = _adversarial(spaces, judged, settings, reached)
+    return refined(spaces, maps, settings, reached)
 
 
 def _adversarial(
@@ -208,11 +200,11 @@ def _adversarial(
     judged: Sequence[int],
     settings: AdversarialSettings,
     reached: Callable[[Sequence[Tensor]], float],
-) -> tuple[list[Tensor], list[float]]:
+) -> list[Tensor]:
     """Train maps against discriminators in turns (Algorithm 1 of UMWE; MUSE is its simplest case).
 
     Returns:
-        The orthogonal matrices nearest to the maps of the best epoch, and the criteria of all.
+        The orthogonal matrices nearest to the maps of the best epoch.
     """
     dim, device = spaces[0].shape[1], spaces[0].device
     maps = [nn.Parameter(torch.eye(dim, device=device)) for _ in spaces]
@@ -264,7 +256,7 @@ def _adversarial(
             rate *= settings.shrink
         for group in (*of_judges.param_groups, *of_maps.param_groups):
             group["lr"] = rate
-    return [nearest_orthogonal(w) for w in best], history
+    return [nearest_orthogonal(w) for w in best]
 
 
 def _other(number: int, languages: int) -> int:
@@ -282,25 +274,24 @@ def refined(
     maps: list[Tensor],
     settings: AdversarialSettings,
     reached: Callable[[Sequence[Tensor]], float],
-) -> tuple[list[Tensor], list[float]]:
+) -> list[Tensor]:
     """Refine all maps on the mutual nearest neighbours of all pairs of languages (§3.2).
 
     The loss is the sum over pairs of ‖Xᵢ Wᵢ − Xⱼ Wⱼ‖². With the other maps held, that of one
     language is an orthogonal Procrustes problem: the languages are solved one after the other.
 
     Returns:
-        The maps of the round with the highest criterion, and the criterion after each round.
+        The maps of the round with the highest criterion.
     """
-    best, highest, history = maps, reached(maps), list[float]()
+    best, highest = maps, reached(maps)
     for _ in range(settings.refinements):
         maps = list(maps)
         pairs = dictionaries(spaces, maps, settings.refinement_words)
         for number in range(len(maps) - 1):
             maps[number] = _solved(spaces, maps, pairs, number)
-        history.append(reached(maps))
-        if history[-1] > highest:
-            best, highest = maps, history[-1]
-    return best, history
+        if (now := reached(maps)) > highest:
+            best, highest = maps, now
+    return best
 
 
 def dictionaries(

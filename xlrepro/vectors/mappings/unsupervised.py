@@ -175,10 +175,10 @@ def learnt_maps(
     xs = {c: torch.from_numpy(np.array(space.matrix)).to(device) for c, space in spaces.items()}
     y = xs.pop(SOURCE)
     if name == "umwe":
-        of_all, _ = adversarial.umwe([*xs.values(), y], settings)  # English is the last
+        of_all = adversarial.umwe([*xs.values(), y], settings)  # English is the last
         maps = dict(zip(xs, of_all))
     else:
-        maps = {code: adversarial.muse(x, y, settings)[0] for code, x in xs.items()}
+        maps = {code: adversarial.muse(x, y, settings) for code, x in xs.items()}
     return {code: w.cpu().numpy() for code, w in maps.items()}
 
 
