@@ -144,10 +144,10 @@ def _name(view: View, main: Difference, gap: Gap) -> str:
     """Return what a difference is called, with its columns in brackets."""
     entry = load_catalog().experiment(view.experiment)
     ours, count = entry.column_at(view.profile, main.column), len(gap.columns)
-    column = entry.column_name(ours)
-    if count > 1 or "*" in main.column:
+    column = entry.column_name(next(iter(gap.columns), ours))
+    if count > 1 or (not count and "*" in main.column):
         column = f"mean of {count} columns" if count else "mean of the columns"
-    elif ours != main.column:
+    elif ours != main.column and "*" not in main.column:
         column += f" for {entry.column_name(main.column)}"
     block, _, first = main.first.partition(":")
     if entry.reference(main.first) != main.first:

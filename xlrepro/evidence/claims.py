@@ -536,7 +536,7 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     arrays = {a: np.array([mean]) for a, mean in means.items()}
     refusal = ""
     if ours and quoted:
-        refusal = f"numbers of {quoted} are of another corpus than ours ({ours})"
+        refusal = f"it compares with numbers of another corpus than ours ({ours}): {quoted}"
     elif ours and claim.magnitudes:
         refusal = f"it is about values on the paper's data, and ours are proxies: {ours}"
     elif claim.magnitudes and condition.profile != SIZES_AT:

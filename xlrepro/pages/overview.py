@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -104,7 +105,9 @@ def _verdict(verdict: claims.ClaimVerdict | None) -> Cell:
     if verdict is None:
         return Cell("–")
     status, form = verdict.status, ", sign only" if verdict.form and verdict.p else ""
-    return Cell(f"{claims.SIGNS.get(status, '')} {status}{form}".strip(), kind=status)
+    untested = status in (claims.NOT_TESTABLE, claims.NOT_RUN)
+    why = re.split("[:;] ", verdict.note)[0] * untested
+    return Cell(f"{claims.SIGNS.get(status, '')} {status}{form}".strip(), why, kind=status)
 
 
 def all_claims() -> Markup:
