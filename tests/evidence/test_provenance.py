@@ -96,9 +96,11 @@ def test_trainings_that_stopped_by_themselves_or_were_best_at_their_end_are_coun
         trained(1, [2.0, 3.0, 1.0]) | {"settings": {"patience": 2}},
         {"heads": {"fr": trained(0, [3.0, 2.0])}, "settings": {"head": {"patience": 1}}},
         trained([0, 1], [[3.0, 2.0], [2.0, 3.0]]) | {"settings": {"head": {"patience": 1}}},
+        trained(2, [3.0, 3.001, 3.002]) | {"settings": {"patience": 2}},  # level since the first
     )
     assert provenance_table(records).caption.endswith(
-        "Of 8 trainings 3 ended by early stopping; in 3 the last epoch was the best on dev."
+        "Of 9 trainings 4 had stopped improving on dev, by the patience of early stopping; "
+        "3 still improved in the last epoch."
     )
     assert "epoch" not in provenance_table([record()]).caption
 

@@ -10,6 +10,7 @@ from xlrepro.experiments import task
 from xlrepro.trials import Record, duration
 
 KEY_LENGTH = 10  # characters of a key that are shown
+FLAT = 0.001  # of a dev score: who rises by no more has stopped rising
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,11 @@ def _mappings(details: Any, *names: str) -> Iterator[dict[str, Any]]:
 
 
 def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:
-    """Return, per training that chose an epoch by its dev score, the epochs after it, and patience.
+    """Return, per training that chose an epoch by its dev score, the epochs since, and patience.
 
-    A trial of several trainings counts each.
+    They count from the first epoch that is level with the best, within `FLAT`: at the cap, with a
+    learning rate near zero, a better one by nothing may always be the last. A trial of several
+    trainings counts each.
     """
     ends = []
     for record in records:
@@ -92,7 +95,9 @@ def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:
             for curve in curves:
                 best = training["best_epoch"]
                 many = zip(best, curve, strict=True) if isinstance(best, list) else [(best, curve)]
-                ends += [(len(of) - 1 - at, patience) for at, of in many]
+                for at, of in many:
+                    level = [abs(score - of[at]) <= FLAT * abs(of[at]) for score in of]
+                    ends.append((len(of) - 1 - level.index(True), patience))
     return ends
 
 
@@ -100,25 +105,22 @@ def cut_off(since: int, patience: int | None) -> bool:
     """Tell whether a training ended before its dev score had stopped rising.
 
     Args:
-        since: epochs after the best one.
+        since: epochs after the first that is level with the best one.
         patience: of its early stopping; ``None``: it had none, and ended at its last epoch.
     """
     return since < (patience or 1)
 
 
 def trainings_sentence(records: Sequence[Record]) -> str:
-    """Return how the trainings behind records ended: by early stopping, or at their last epoch.
-
-    Where the last epoch was the best on dev, longer training might have done better; where the
-    learning rate falls to zero it often is.
-    """
+    """Return how many trainings behind records had stopped improving on dev."""
     ends = training_ends(records)
     if not ends:
         return ""
     stopped = sum(patience is not None and not cut_off(since, patience) for since, patience in ends)
     return (
-        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} ended by early stopping; "
-        f"in {sum(since == 0 for since, _ in ends)} the last epoch was the best on dev."
+        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} had stopped improving on dev, "
+        f"by the patience of early stopping; {sum(since == 0 for since, _ in ends)} still improved "
+        "in the last epoch."
     )
 
 
