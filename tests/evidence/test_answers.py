@@ -6,6 +6,7 @@ import pytest
 
 from xlrepro.evidence.answers import Gap, answer, difference_sentence, gap_of, headline_of, main_gap
 from xlrepro.evidence.catalog import Difference
+from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.reproduced import View
 
 KEY = "word_order/table2"
@@ -97,3 +98,15 @@ def test_no_headline_where_a_condition_fails(numbers, record):
     assert headline_of(view, main).startswith(
         "Not testable here: accuracy is not significantly above chance"
     )
+
+
+def test_without_a_difference_the_cells_or_the_main_claim_and_its_reason_answer():
+    evidence, found = load_evidence(), {}
+    for key in ("word_order/distances", "ramen/figure2"):
+        judged = [(c, evidence.verdicts(key)[c.id]["open"]) for c in evidence.claims(key)]
+        view = View(key, "open", evidence.numbers)
+        found[key] = answer(view, [each for each in judged if each[1]], evidence.of(key))
+    assert found["word_order/distances"].headline.startswith("Of ")
+    ((text, verdict),) = [(c.text, v) for c, v in judged if c.id == "A17"]
+    assert found[key].headline == f"{verdict.status.capitalize()}: {text}"
+    assert found[key].sentences[0].lower() == f"{verdict.note.split('; ')[0]}.".lower()

@@ -177,7 +177,7 @@ def answer(
                 for c, v in judged if c.id == entry.main_claim]  # fmt: skip
         lines = cells_sentence([row["verdict"] for row in compared_rows(view)])
         headline, why_so = said[0] if said else (lines.pop() if lines else entry.title, "")
-        lines = [f"{why_so[0].upper()}{why_so[1:]}."] * bool(why_so)
+        lines = [f"{why_so[:1].upper()}{why_so[1:]}."] * bool(why_so)
     if counts := counted(status_counts([v for claim, v in judged if claim.counted])):
         lines.append(f"Claims of the paper that rest on this page: {counts}.")
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
