@@ -173,11 +173,15 @@ def answer(
         headline = headline_of(view, main)
         lines = [difference_sentence(view, each) for each in (main, *entry.contrasts)]
     else:
-        said = [(f"{v.status.capitalize()}: {c.text}", v.note.split("; ")[0])
-                for c, v in judged if c.id == entry.main_claim]  # fmt: skip
-        lines = cells_sentence([row["verdict"] for row in compared_rows(view)])
-        headline, why_so = said[0] if said else (lines.pop() if lines else entry.title, "")
-        lines = [f"{why_so[:1].upper()}{why_so[1:]}."] * bool(why_so)
+        lines, told = [], [(c, v) for c, v in judged if c.id == entry.main_claim]
+        if told:
+            ((claim, verdict),) = told
+            headline = f"{verdict.status.capitalize()}: {claim.text}"
+            reason = verdict.note.split("; ")[0]
+            lines = [f"{reason[:1].upper()}{reason[1:]}."] * bool(reason)
+        else:
+            cells = cells_sentence([row["verdict"] for row in compared_rows(view)])
+            headline = cells[0] if cells else entry.title
     if counts := counted(status_counts([v for claim, v in judged if claim.counted])):
         lines.append(f"Claims of the paper that rest on this page: {counts}.")
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."

@@ -71,11 +71,8 @@ def _missed(
         cut = sum(cut_off(*end) for end in ends)
         if not ends:
             return None
-        return (
-            ""
-            if len(ends) - cut >= need.stopped * len(ends)
-            else f"{cut} of {len(ends)} were cut off"
-        )
+        enough = len(ends) - cut >= need.stopped * len(ends)
+        return "" if enough else f"{cut} of {len(ends)} were cut off"
     if need.same:
         for column in dict.fromkeys(c.column for c in cells):
             found = [(c, {v for r in numbers.behind(c) for v in at_path(r.settings, need.same)})

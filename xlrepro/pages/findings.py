@@ -209,7 +209,7 @@ def compared(paper: str, each: Compared) -> dict[str, Any]:
     gap = page.gap(*each.compare)
     verdict = page.verdict(each.claim) if each.claim else None
     note = verdict.note.split("; ")[0] if verdict else ""
-    none = verdict is not None and verdict.status == NO_EFFECT
+    outcome = NO_EFFECT if verdict and verdict.status == NO_EFFECT else gap.direction
     values = {"mean": gap.mean, "low": gap.low, "high": gap.high, "reported": gap.reported}
     if each.scale < 0:
         values |= {"low": gap.high, "high": gap.low}
@@ -220,7 +220,7 @@ def compared(paper: str, each: Compared) -> dict[str, Any]:
         "verdict": verdict,
         "claim": each.claim,
         "href": f"claims.html#{each.claim}" if each.claim else f"{each.compare[0]}.html",
-        "reason": "; ".join(filter(None, (BECAUSE[NO_EFFECT if none else gap.direction], note))),
+        "reason": "; ".join(filter(None, (BECAUSE[outcome], note))),
         **{name: _place(each.scale * value) for name, value in values.items()},
     }
 
