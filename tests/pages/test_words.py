@@ -93,7 +93,11 @@ def said_in(value) -> list[str]:
 DEVIATIONS = {d.id: [d.title, d.paper, d.here, d.why, d.effect] for d in load_deviations()}
 SAID = {
     **DEVIATIONS,
-    **{c.id: said_in([c.text, c.cells, c.rule]) for c in load_claims()},
+    **{
+        c.id: said_in([c.text, c.cells, c.rule])
+        for p in load_catalog().papers
+        for c in load_claims(p)
+    },
     **{e.id: [e.where, e.what] for e in load_errata()},
     "catalog": said_in(load_catalog().model_dump()),
 }

@@ -15,11 +15,16 @@ class Learner(loop.BatchLearner):
     def __init__(self, scores, cut_off=None):
         torch.manual_seed(0)
         model, self.cut_off, self.weights = torch.nn.Linear(3, 1), cut_off, []
-        adam = ScheduledAdam(model, 0.1, schedule("linear", 2, 12), 1.0)
-        given = iter(scores)
-        super().__init__(
-            model, adam, self.drawn, self.noisy, lambda: next(given), np.random.default_rng(0)
-        )
+        self.adam = ScheduledAdam(model, 0.1, schedule("constant", 1, 12))
+        self.generator = np.random.default_rng(0)
+        super().__init__(model, self.drawn, self.noisy, iter(scores).__next__)
+
+    def state(self):
+        return {"adam": self.adam.adam.state_dict(), "draws": self.generator.bit_generator.state}
+
+    def restore(self, state):
+        self.adam.adam.load_state_dict(state["adam"])
+        self.generator.bit_generator.state = state["draws"]
 
     def drawn(self, round_):
         self.weights.append(self.model.weight.detach().clone())

@@ -33,8 +33,6 @@ class FileEntry(Checked):
         bytes: size of the unpacked content.
         counts: what the reader must find, by unit: ``sentences`` and ``tokens``, or ``rows``;
             ``tensors`` or ``subwords`` of a model; ``words``.
-        language: the code that the papers use for its language.
-        split: ``train``, ``dev``, ``test``, or a name of the data set's own.
         licence: where it differs from the data set's.
         origin: the repositories it was made from, where there is no ``url``.
         package: the package file that holds it upstream, where that is how it is published.
@@ -48,8 +46,6 @@ class FileEntry(Checked):
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     bytes: int = Field(gt=0)
     counts: dict[str, int] = {}  # noqa: RUF012 # pydantic copies it
-    language: str | None = None
-    split: str | None = None
     licence: str | None = None
     origin: str | None = None
     package: "FileEntry | None" = None

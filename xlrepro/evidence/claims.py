@@ -112,17 +112,14 @@ def read_claims(path: Path) -> list[Claim]:
     return [claim.model_copy(update=extra) for claim in content.claims]
 
 
-def load_claims(paper: str | None = None) -> list[Claim]:
-    """Return the claims of ``paper``, or of all papers in the catalog's order.
+def load_claims(paper: str) -> list[Claim]:
+    """Return the claims of a paper.
 
     Raises:
-        SettingsError: for an unknown paper.
+        SettingsError: for an unknown one.
     """
-    papers = load_catalog().papers if paper is None else [paper]
-    for key in papers:
-        load_catalog().paper(key)
-    files = (data_dir() / "claims" / f"{key}.yaml" for key in papers)
-    return [claim for path in files for claim in read_claims(path)]
+    load_catalog().paper(paper)
+    return read_claims(data_dir() / "claims" / f"{paper}.yaml")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Drawing
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reproduced import ReproducedCell, View
@@ -72,12 +73,12 @@ def drawn(title: str, alt: str, draw: Callable[[Drawing], None]) -> Figure:
         draw: fills an empty matplotlib figure, and sets its height.
     """
     with mpl.rc_context(STYLE | {"svg.hashsalt": alt}):
-        drawing = Drawing(figsize=(WIDTH, 3), layout="constrained")
+        drawing = Drawing(figsize=(WIDTH, 3), layout=(layout := ConstrainedLayoutEngine()))
         FigureCanvasAgg(drawing)
         draw(drawing)
         _key(drawing)
         # A layout found anew at every save moves by hairs: find it once and keep it.
-        drawing.draw_without_rendering()
+        layout.execute(drawing)
         drawing.set_layout_engine(None)
         box, buffer = drawing.get_tightbbox().padded(0.05), io.BytesIO()  # "tight" draws once more
         drawing.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None},

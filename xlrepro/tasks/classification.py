@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro import metrics
-from xlrepro.errors import DataError
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.training.batches import by_length, in_order, shuffled
 from xlrepro.training.loop import BatchLearner, Fit, Progress, Step, compute_repeatably, fit
@@ -39,20 +38,11 @@ class Examples:
             are read where they are needed.
         labels: number of each example's class. ``(examples,)``
         spread: mean and deviation of each entry, by which features are standardised.
-
-    Raises:
-        DataError: if the parts and labels differ in length, or there are none.
     """
 
     parts: tuple[Sequence[Tensor], ...]
     labels: Tensor
     spread: tuple[Tensor, Tensor] | None = None
-
-    def __post_init__(self) -> None:
-        """Check that every example has a label and each of its parts."""
-        if not len(self.labels) or any(len(part) != len(self.labels) for part in self.parts):
-            sizes = [len(part) for part in self.parts]
-            raise DataError(f"{len(self.labels)} labels for parts of {sizes} texts: give one each")
 
     def __len__(self) -> int:
         """Return the number of examples."""
@@ -169,14 +159,10 @@ def train(
     def dev_score() -> float:
         return metrics.accuracy(dev_set.labels.tolist(), predicted(model, dev_set, device))
 
-    learner = BatchLearner(
-        model,
-        adam,
-        lambda round_: shuffled(_lengths(train_set), settings.batch_size, generator),
-        step,
-        dev_score,
-        generator,
-    )
+    def batches(round_: int) -> list[list[int]]:
+        return shuffled(_lengths(train_set), settings.batch_size, generator)
+
+    learner = BatchLearner(model, batches, step, dev_score)
     return model, fit(learner, settings.epochs, settings.patience, progress)
 
 

@@ -260,4 +260,4 @@ def tagger_learner(
         return Step(adam.step(loss), tokens=tokens)
 
     adam = ScheduledAdam(model, settings.learning_rate, factor)
-    return BatchLearner(model, adam, batches, step, dev_score, generator)
+    return BatchLearner(model, batches, step, dev_score)

@@ -20,7 +20,6 @@ import torch
 from torch import nn
 
 from xlrepro.errors import DataError
-from xlrepro.training.optimiser import ScheduledAdam
 
 
 class Checkpoints:
@@ -109,14 +108,6 @@ class Learner(Protocol):
         """
         ...
 
-    def state(self) -> dict[str, Any]:
-        """Return what the next batch and step depend on, besides model and torch's generator."""
-        ...
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        ...
-
 
 @dataclass
 class Fit:
@@ -178,7 +169,8 @@ def fit(
         patience: stop after so many rounds without a better dev score; None: never.
         progress: called with the fraction done and a short text.
         checkpoints: where the state is kept after each round; a fit that was cut off goes on from
-            there, to the same bits.
+            there, to the same bits. The learner's ``state()`` returns what the next batch and step
+            depend on besides model and torch's generator; its ``restore(state)`` goes on from it.
     """
     model, result, best = learner.model, Fit(), None
     if checkpoints is not None and (kept := checkpoints.load()) is not None:
@@ -232,7 +224,7 @@ def mean_loss(steps: Sequence[Step]) -> Any:
     return means or whole
 
 
-def _resumable(learner: Learner, result: Fit, best: Mapping[str, Any] | None) -> dict[str, Any]:
+def _resumable(learner: Any, result: Fit, best: Mapping[str, Any] | None) -> dict[str, Any]:
     on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
     return {
         "model": learner.model.state_dict(),
@@ -246,7 +238,7 @@ def _resumable(learner: Learner, result: Fit, best: Mapping[str, Any] | None) ->
     }
 
 
-def _resume(learner: Learner, result: Fit, kept: Mapping[str, Any]) -> dict[str, Any] | None:
+def _resume(learner: Any, result: Fit, kept: Mapping[str, Any]) -> dict[str, Any] | None:
     learner.model.load_state_dict(kept["model"])
     learner.restore(kept["learner"])
     vars(result).update(kept["fit"])
@@ -260,39 +252,14 @@ def _resume(learner: Learner, result: Fit, kept: Mapping[str, Any]) -> dict[str,
 B = TypeVar("B")
 
 
+@dataclass
 class BatchLearner(Generic[B]):
-    """A model, and what batches and steps depend on; see
-    :class:`xlrepro.training.loop.Learner`.
+    """A :class:`Learner` made of functions."""
 
-    Args:
-        model: on its device.
-        adam: of its parameters.
-        batches: those of a round, counted from 0; they draw from ``generator``.
-        step: changes the model by one batch.
-        dev_score: scores the model as it is on the source's dev set; higher is better.
-        generator: of all draws but dropout's, which come from torch's.
-    """
-
-    def __init__(
-        self,
-        model: nn.Module,
-        adam: ScheduledAdam,
-        batches: Callable[[int], Iterable[B]],
-        step: Callable[[B], Step],
-        dev_score: Callable[[], float],
-        generator: np.random.Generator,
-    ) -> None:
-        self.model, self.adam, self.generator = model, adam, generator
-        self.batches, self.step, self.dev_score = batches, step, dev_score
-
-    def state(self) -> dict[str, Any]:
-        """Return optimiser and generator."""
-        return {"adam": self.adam.state(), "draws": self.generator.bit_generator.state}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        self.adam.restore(state["adam"])
-        self.generator.bit_generator.state = state["draws"]
+    model: nn.Module
+    batches: Callable[[int], Iterable[B]]
+    step: Callable[[B], Step]
+    dev_score: Callable[[], float]
 
 
 @contextmanager

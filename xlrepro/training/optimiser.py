@@ -1,7 +1,6 @@
 """Adam with a schedule and clipped gradients, AdamW, and the schedules."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +8,7 @@ from torch import Tensor, nn
 from xlrepro.training.settings import Schedule
 
 Factor = Callable[[int], float]
+CLIP_NORM = 5.0  # largest norm of all gradients together
 
 
 def schedule(name: Schedule, warmup: int, total: int) -> Factor:
@@ -37,17 +37,12 @@ class ScheduledAdam:
         model: whose parameters.
         learning_rate: Adam's, where the schedule's factor is 1.
         factor: factor of the learning rate at each step, counted from 0.
-        clip_norm: largest norm of all gradients together.
     """
 
     def __init__(
-        self,
-        model: nn.Module,
-        learning_rate: float,
-        factor: Factor = lambda step: 1.0,
-        clip_norm: float = 5.0,
+        self, model: nn.Module, learning_rate: float, factor: Factor = lambda step: 1.0
     ) -> None:
-        self.model, self.clip_norm = model, clip_norm
+        self.model = model
         trained = [p for p in model.parameters() if p.requires_grad]
         self.adam = torch.optim.Adam(trained, lr=learning_rate, fused=True)
         self.rates = torch.optim.lr_scheduler.LambdaLR(self.adam, factor)
@@ -56,19 +51,10 @@ class ScheduledAdam:
         """Take one step down the gradient of ``loss``, a scalar, and return its value."""
         self.adam.zero_grad(set_to_none=True)
         loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.clip_norm)
+        nn.utils.clip_grad_norm_(self.model.parameters(), CLIP_NORM)
         self.adam.step()
         self.rates.step()
         return float(loss.detach())
-
-    def state(self) -> dict[str, Any]:
-        """Return moments and place in the schedule."""
-        return {"adam": self.adam.state_dict(), "step": self.rates.last_epoch}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        self.adam.load_state_dict(state["adam"])
-        self.rates.last_epoch = state["step"]
 
 
 def adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:

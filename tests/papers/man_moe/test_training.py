@@ -7,7 +7,7 @@ import torch
 
 from tests.papers.man_moe.small_models import make_model, make_settings
 from xlrepro.papers.man_moe.training import TransferLearner, schedule
-from xlrepro.training.loop import Checkpoints, fit
+from xlrepro.training.loop import fit
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 
@@ -51,25 +51,6 @@ def test_dev_may_be_looked_at_between_epochs_until_patience_ends(texts):
     without = settings.model_copy(update={"patience": None})
     curve = trained(make_model(settings), texts, without, 0, lambda: 0.0)
     assert (curve.iterations, curve.stopped) == (15, False)  # 14, rounded up to whole looks
-
-
-def test_a_training_that_was_cut_off_goes_on_to_the_same_weights(texts, tmp_path):
-    settings = make_settings({"dropout": 0.3}, epochs=4)
-    kept = Checkpoints(tmp_path / "state.pt")
-
-    def weights(epochs, checkpoints):
-        torch.manual_seed(0)
-        model = make_model(settings)
-        learner = TransferLearner(model, texts, settings, 0, iter([1.0, 2.0, 3.0, 4.0]).__next__)
-        fit(learner, epochs, checkpoints=checkpoints)
-        return snapshot(model.parameters())
-
-    whole = weights(4, None)
-    weights(2, kept)
-    model = make_model(settings, seed=1)
-    learner = TransferLearner(model, texts, settings, 7, iter([3.0, 4.0]).__next__)
-    fit(learner, 4, checkpoints=kept)
-    assert all(torch.equal(a, b) for a, b in zip(whole, snapshot(model.parameters()), strict=True))
 
 
 def test_the_order_of_texts_follows_from_the_seed(texts):

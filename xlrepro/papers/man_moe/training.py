@@ -1,9 +1,8 @@
 """Algorithm 1: k updates of the discriminator, then one of everything else (Appendix A)."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -213,23 +212,6 @@ class TransferLearner:
         # shape: (tokens of all, 2 * extractor_dim)
         features: Tensor = self.model.shared(words, packing)
         return features.split([len(batch.flat) for batch in texts])
-
-    def state(self) -> dict[str, Any]:
-        """Return the optimisers, where every stream stands, and the generator's state."""
-        return {
-            "optimisers": [optimiser.state_dict() for optimiser in self.optimizers],
-            "places": [[(s.order, s.place) for s in part] for part in self.streams],
-            "draws": self.generator.bit_generator.state,
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        for optimiser, kept in zip(self.optimizers, state["optimisers"], strict=True):
-            optimiser.load_state_dict(kept)
-        for part, places in zip(self.streams, state["places"], strict=True):
-            for stream, (order, place) in zip(part, places, strict=True):
-                stream.order, stream.place = list(order), place
-        self.generator.bit_generator.state = state["draws"]
 
 
 def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:

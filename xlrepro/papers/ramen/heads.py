@@ -376,5 +376,5 @@ def fit(
         module.eval()
         return percent(next(iter(head.right(dev).values())))
 
-    learner = BatchLearner(module, adam, of_epoch, step, dev_score, np.random.default_rng(seed))
+    learner = BatchLearner(module, of_epoch, step, dev_score)
     return loop.fit(learner, settings.epochs, settings.patience, progress)

@@ -7,7 +7,7 @@ from typing import Any
 
 from xlrepro.pages.plots import GREY, PALETTE, Figure, drawn, lines, nothing, panels
 from xlrepro.pages.tables import framed
-from xlrepro.papers.sense_alignment.purity import BANDS
+from xlrepro.papers.sense_alignment.settings import BANDS
 from xlrepro.trials import Record
 from xlrepro.values import read_yaml
 

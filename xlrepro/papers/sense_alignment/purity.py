@@ -19,13 +19,12 @@ from xlrepro.artificial import Realisation, lists
 from xlrepro.papers.sense_alignment import text, training
 from xlrepro.papers.sense_alignment.bert import WholeWordBert
 from xlrepro.papers.sense_alignment.network import BiLM
-from xlrepro.papers.sense_alignment.settings import SOURCE, GrowthSettings, PuritySettings
+from xlrepro.papers.sense_alignment.settings import BANDS, SOURCE, GrowthSettings, PuritySettings
 from xlrepro.papers.sense_alignment.text import MASK
 from xlrepro.papers.sense_alignment.training import LanguageModel, alive_by_thirds
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
-# Columns of Tables 6 to 8 ...
-BANDS = ("frequent words", "middling words", "rare words")
+# Columns of Tables 6 to 8, beside BANDS ...
 TOP = "uses of the top sense"
 STEPS = "steps of the printed epochs"
 EPOCHS = "epochs of the stated steps"

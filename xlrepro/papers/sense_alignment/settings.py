@@ -20,6 +20,8 @@ from xlrepro.training.settings import (
 from xlrepro.values import Checked
 
 SOURCE = "en"  # heads are trained on it; the monolingual models of Table 2 read it
+# Columns of Tables 6 to 8: thirds of the vocabulary.
+BANDS = ("frequent words", "middling words", "rare words")
 MODEL_TEXT = "language-model-text"  # {en,de,es,ja,zh}.txt: a tokenised sentence a line
 # MultiNLI as released; heads are chosen on its matched dev pairs.
 MULTINLI = {

@@ -20,7 +20,6 @@ from torch.nn import functional
 
 from xlrepro import metrics
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError
 from xlrepro.nn.pooling import AttentionPooling
 from xlrepro.papers.word_order.model import build_encoder
 from xlrepro.papers.word_order.run import learning
@@ -252,21 +251,10 @@ def known_labels(sentences: Sequence[Sentence]) -> Labels:
     """Return the intents and slots of the source training sentences, each B- with its I-.
 
     Raises:
-        DataError: if a sentence has no intent or no slots.
+        DataError: if a sentence has no slots.
     """
     tags = span_tags(labels(s, "SF") for s in sentences)
-    return TagSet([intent(s) for s in sentences]), tags
-
-
-def intent(sentence: Sentence) -> str:
-    """Return the intent.
-
-    Raises:
-        DataError: if the corpus names none.
-    """
-    if sentence.intent is None:
-        raise DataError("a sentence has no intent: use a corpus of task-oriented utterances")
-    return sentence.intent
+    return TagSet([str(s.intent) for s in sentences]), tags
 
 
 def encoded(
@@ -282,7 +270,7 @@ def encoded(
     """
     (intents, tags), vectors = known, WithMarks(source.vectors)
     tokens = [delexicalised(s.tokens, language) for s in sentences]
-    gold, names = [labels(s, "SF") for s in sentences], [intent(s) for s in sentences]
+    gold, names = [labels(s, "SF") for s in sentences], [str(s.intent) for s in sentences]
     # shape: (sentences,)
     numbers = torch.tensor([intents.number(name) for name in names])
     return NLUSplit(encode(language, tokens, gold, tags, vectors), numbers, names, gold)
@@ -362,7 +350,7 @@ def trained(
     def dev_score() -> float:
         return evaluated(model, dev, known, device)[SLOTS]
 
-    learner = BatchLearner(model, adam, batches, step, dev_score, generator)
+    learner = BatchLearner(model, batches, step, dev_score)
     return model, known, fit(learner, settings.epochs, settings.patience, context.progress)
 
 
