@@ -159,7 +159,7 @@ def train(
     def dev_score() -> float:
         return metrics.accuracy(dev_set.labels.tolist(), predicted(model, dev_set, device))
 
-    def batches(round_: int) -> list[list[int]]:
+    def batches(round_: int) -> Iterator[list[int]]:
         return shuffled(_lengths(train_set), settings.batch_size, generator)
 
     learner = BatchLearner(model, batches, step, dev_score)
