@@ -9,7 +9,7 @@ Two heads, both with a ReLU layer before the classes:
 The epoch with the best source dev accuracy is kept. No target text is needed to train.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
