@@ -28,7 +28,7 @@ AUTHORS_SECONDS = {1: 2.4, 2: 1.5}
 SETTINGS = TransferSettings(
     task="NER",
     corpus="conll-ner",  # random text of its lengths, made below
-    vectors="random",
+    vectors="dictionary",
     languages=LANGUAGES,
     targets=LANGUAGES[-1:],
     model=ModelSettings(characters=True),  # sizes and dropout: the paper's

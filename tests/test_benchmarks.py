@@ -10,7 +10,7 @@ from markupsafe import escape
 from benchmarks import hours, ramen, run
 from benchmarks.timing import Result, beside_peer
 from xlrepro.engine import ALLOCATOR_ENVIRONMENT
-from xlrepro.experiments import all_experiments, experiment, supplied_paths
+from xlrepro.experiments import all_experiments, experiment, files_of
 from xlrepro.pages.overview import benchmarks
 from xlrepro.papers.ramen.settings import EvaluationSettings
 from xlrepro.paths import data_dir, project_root
@@ -117,7 +117,7 @@ def test_the_guide_names_the_trials_and_the_supplied_files_of_each_experiment():
     assert len(known) == 25
     for key, each in known.items():
         trials, (sets, number) = each.trials("paper"), rows[key]
-        wanted = {str(path).partition("/")[0] for path in supplied_paths(trials)}
+        wanted = {str(path).partition("/")[0] for path in files_of(trials, "supplied")}
         wanted = {"encoders" if "bert" in name else name for name in wanted}
         assert set(re.findall(r"`([\w.-]+)`", sets)) == wanted, key
         assert int(re.findall(r"\d+", number)[0]) == len(trials), key

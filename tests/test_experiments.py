@@ -48,7 +48,7 @@ experiments:
     each: {targets: ["{part}"]}
     parts: [de, "no"]
     profiles:
-      smoke: {corpus: artificial, vectors: d, epochs: 1, patience: 1, learning_rate: 0.5}
+      smoke: {corpus: artificial, vectors: dictionary, epochs: 1, patience: 1, learning_rate: 0.5}
     rows:
       "word:ORT": {set: {encoder: {kind: transformer}}}
 """

@@ -475,12 +475,13 @@ def list_data(
     """
     from xlrepro.data.registry import cached_path, list_datasets
     from xlrepro.data.supplied import is_there, needed
-    from xlrepro.experiments import supplied_paths
+    from xlrepro.experiments import files_of
     from xlrepro.paths import supplied_dir
 
     if profile == "paper":
         asked = chosen_experiments([experiment] if experiment else None)
-        reads = supplied_paths(t for e in asked if "paper" in e.profiles for t in e.trials("paper"))
+        every = (t for e in asked if "paper" in e.profiles for t in e.trials("paper"))
+        reads = files_of(every, "supplied")
         if not reads:
             raise SettingsError(f"{experiment} reads no supplied files at paper, or has no paper")
         lacking = [Path(path) for path in reads if not is_there(supplied_dir() / path)]

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlrepro import artefacts, machine
-from xlrepro.data import supplied
+from xlrepro.data import registry, supplied
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.experiments import is_outdated, supplied_paths, task
+from xlrepro.experiments import files_of, is_outdated, task
 from xlrepro.machine import resolve, visible_gpus
 from xlrepro.store import RecordStore, write_atomically
 from xlrepro.trials import Record, Trial, TrialContext, duration, make_record
@@ -129,7 +129,7 @@ def check_supplied(trials: Sequence[Trial]) -> None:
     Raises:
         DataError: naming all that are missing, or the first wrong line, in one line.
     """
-    paths = supplied_paths(trials)
+    paths = files_of(trials, "supplied")
     supplied.files(paths)
     supplied.check(paths)
 
@@ -187,6 +187,8 @@ def run_trials(
         check_supplied(summary.pending)
     if not summary.pending or dry_run:
         return summary
+    for name, file_id in () if scheduler else files_of(summary.pending, "registered"):
+        registry.fetch(name, file_id)  # before training, not after
     store.check_writable()
     try:
         import distributed  # noqa: F401

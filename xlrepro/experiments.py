@@ -363,7 +363,7 @@ class Experiment:
             for name, changed in of_row.items()
             if name in known or changed != Part()
         }
-        if not known and row.parts is None:
+        if not known and row.parts is None and chosen is None:
             return {"": (Part(), Part())}
         wanted = chosen if isinstance(chosen, list | None) else [chosen]
         elsewhere = (name for each in self.entry.profiles.values() for name in each.parts or ())
@@ -639,14 +639,20 @@ def why_outdated(record: Record) -> str:
     return ""
 
 
-def supplied_paths(trials: Iterable[Trial]) -> list[str]:
-    """Return the files that the user supplies for trials, below XLREPRO_SUPPLIED, each once."""
-    paths: dict[str, None] = {}
+def files_of(trials: Iterable[Trial], whose: str) -> list[Any]:
+    """Return files that trials read, each once.
+
+    Args:
+        trials: of any tasks.
+        whose: ``"supplied"``: the user's, paths below XLREPRO_SUPPLIED; ``"registered"``: data set
+            and file of those that are read after training.
+    """
+    found: dict[Any, None] = {}
     for name, settings in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
         model = task(name).model
-        if hasattr(model, "supplied"):
-            paths |= dict.fromkeys(model.model_validate_json(settings).supplied())
-    return list(paths)
+        if hasattr(model, whose):
+            found |= dict.fromkeys(getattr(model.model_validate_json(settings), whose)())
+    return list(found)
 
 
 def is_outdated(record: Record) -> bool:

@@ -74,7 +74,6 @@ READERS = {
     "penn": Reader(lambda p: read_trees("\n".join(read_text_lines(p)), str(p)), TREES.encode()),
     "penman": Reader(read_graphs, GRAPHS.encode()),
     "pairs in JSON": Reader(read_pairs, (JSON * 2).encode(), ".jsonl"),
-    "pairs": Reader(read_pairs, b"a\tb\tneutral\nc\td\t-\n"),
     "reviews": Reader(read_reviews, b"positive\tgut\nnegative\tschlecht\n"),
     "vectors": Reader(read_vec, VECTORS.encode()),
     "dictionary": Reader(

@@ -76,6 +76,9 @@ def test_windows_line_ends_and_byte_order_mark_are_accepted(read):
         (GOOD + row(3, "c", head="4") + "\n", 3, "not the word itself, found '4'"),
         (GOOD + row(3, "c", head="3") + "\n", 3, "expected a HEAD from 0 to 3"),
         (GOOD + row(3, "c", head="root") + "\n", 3, "expected a HEAD"),
+        (GOOD + row(3, "c", head="0") + "\n", 3, "expected a tree: one root"),
+        (GOOD + row(3, "c", head="4") + row(4, "d", head="3") + "\n", 3, "expected a tree"),
+        (GOOD + row(3, "c", upos="FOO") + "\n", 3, "expected a UPOS of UD, found 'FOO'"),
         (GOOD + row(3, "c", relation="_") + "\n", 3, "expected a DEPREL"),
         (GOOD + "# late comment\n\n", 3, "expected 10 columns"),
         ("# sent_id = alone\n\n" + GOOD, 2, "expected a sentence"),
@@ -105,9 +108,12 @@ def sentences(draw):
         if word < n and word > end_of_range and draw(st.booleans()):
             end_of_range = draw(st.integers(word, n))
             lines += f"{word}-{end_of_range}\t{draw(FORMS)}" + "\t_" * 8 + "\n"
-        head = draw(st.integers(0, n).filter(lambda head, word=word: head != word))
         lines += row(
-            word, draw(FORMS), draw(st.sampled_from(UPOS)), head, draw(st.sampled_from(RELATIONS))
+            word,
+            draw(FORMS),
+            draw(st.sampled_from(UPOS)),
+            word - 1,
+            draw(st.sampled_from(RELATIONS)),
         )
         for empty in range(1, draw(st.integers(0, 2)) + 1):
             lines += f"{word}.{empty}\t{draw(FORMS)}" + "\t_" * 6 + "\t0:root\t_\n"

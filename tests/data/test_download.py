@@ -79,7 +79,7 @@ def test_a_file_without_any_source_says_where_it_was_expected(toy, monkeypatch, 
     monkeypatch.setenv("XLREPRO_MIRROR", "/no/such/mirror")
     refused(fetch, "/no/such/mirror", "does not exist", "XLREPRO_MIRROR")
     monkeypatch.delenv("XLREPRO_MIRROR")
-    refused(fetch, PATH, "XLREPRO_MIRROR is not set")
+    refused(fetch, PATH, "in no XLREPRO_MIRROR")
 
 
 def answers(*replies):

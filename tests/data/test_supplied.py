@@ -8,7 +8,7 @@ import pytest
 from xlrepro import artefacts
 from xlrepro.data import named, supplied
 from xlrepro.errors import DataError
-from xlrepro.experiments import all_experiments, supplied_paths
+from xlrepro.experiments import all_experiments, files_of
 
 CZECH = ["Czech-PDT", "Czech-CAC", "Czech-CLTT", "Czech-FicTree"]
 WORD = "1\t{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
@@ -64,6 +64,6 @@ def test_what_is_read_is_noted_by_content(root, monkeypatch):
 
 def test_every_supplied_file_that_a_trial_reads_is_of_a_set():
     at_paper = [e for e in all_experiments().values() if "paper" in e.profiles]
-    reads = supplied_paths(trial for each in at_paper for trial in each.trials("paper"))
+    reads = files_of((t for each in at_paper for t in each.trials("paper")), "supplied")
     known = {path for _, _, paths in supplied.needed(reads) for path in paths}
     assert [p for p in reads if not known & {p, *map(str, Path(p).parents)}] == []

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from xlrepro.engine import check_supplied
+from xlrepro.cli import parse_overrides
+from xlrepro.engine import check_supplied, run_trials
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import all_experiments, experiment
@@ -35,6 +36,24 @@ def test_without_the_paper_s_files_an_experiment_says_in_one_line_what_to_supply
         check_supplied(all_experiments()[key].trials("paper", seeds=[0]))
     assert str(tmp_path) in str(told.value)
     assert "\n" not in str(told.value)
+
+
+WRONG = ["word_order/table1 vectors=foo", "word_order/table4 parts=foo", "ramen/table1 targets=[foo]",
+         "routing_nmt/table1 longest_output=.inf"]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", WRONG)
+def test_what_no_trial_can_run_with_is_refused_when_trials_are_made(asked):
+    key, given = asked.split()
+    with pytest.raises(SettingsError, match=f"{given.partition('=')[0]}|part 'foo'"):
+        experiment(key).trials("open", overrides=parse_overrides([given]))
+
+
+def test_a_language_without_a_test_set_is_refused_before_anything_trains():
+    for profile in ("smoke", "open"):
+        only = (profile, ["mbert:ORT"], [0], {"targets": ["xx"]})
+        with pytest.raises(SettingsError, match="'xx"):
+            run_trials(experiment("word_order/table2").trials(*only))
 
 
 def test_a_setting_inside_of_what_a_row_lacks_is_changed_in_the_other_rows_alone():

@@ -82,6 +82,8 @@ def test_a_kept_fit_that_is_over_is_not_trained_further(tmp_path):
 
 def test_a_mean_over_items_weighs_batches_by_their_items():
     assert loop.mean_loss([loop.Step(6.0, count=3), loop.Step(1.0, count=1)]) == 1.75
+    with pytest.raises(DataError, match="diverged"):
+        loop.mean_loss([loop.Step({"task": float("nan")}), loop.Step({"task": 1.0})])
 
 
 class Harmful:

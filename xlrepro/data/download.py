@@ -9,7 +9,6 @@ is right. A lock keeps two processes from doing the same work.
 
 import errno
 import io
-import logging
 import lzma
 import os
 import shutil
@@ -91,7 +90,7 @@ def _brought(label: str, entry: "FileEntry", folder: Path) -> Path:
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise
             reasons.append(f"{name}: {type(error).__name__}: {error}"[:300])
-    why = "; ".join(reasons) or "XLREPRO_MIRROR is not set, and nobody else has it"
+    why = "; ".join(reasons) or "it is in no XLREPRO_MIRROR, and nobody else has it"
     raise DataError(
         f"{label} cannot be had ({' '.join(why.split())}): check the network, or set "
         f"XLREPRO_MIRROR to a folder or URL that holds {entry.path}; nothing was kept"
@@ -141,7 +140,7 @@ class _Bounded(io.FileIO):
 def _downloaded(url: str, stated: int, folder: Path) -> Path:
     import pooch
 
-    logging.getLogger("pooch").setLevel(logging.ERROR)
+    pooch.get_logger().setLevel("ERROR")
     name = "download.xz" if url.endswith(".xz") else "download"
     shelf = pooch.create(
         folder, "", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES

@@ -1,5 +1,6 @@
 """Annotated corpora by the names that settings use: artificial, registered, or supplied."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +12,7 @@ from xlrepro.data.readers.columns import read_conll_ner, read_conllu
 from xlrepro.data.readers.labelled import read_reviews
 from xlrepro.data.registry import ARTIFICIAL, FAMILY_SEED
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import SettingsError
 
 UTTERANCES = supplied.UTTERANCES
 # English utterances, re-split from the evaluation and test files: 12,802 in all.
@@ -51,6 +52,22 @@ class Corpus:
             return _resplit_english()[RESPLIT[split]][:limit]
         registered = self.name.removesuffix("-official")
         return loading.load(registered, f"{language}/{split}")[:limit]
+
+    def tests(self, languages: Sequence[str]) -> list[tuple[str, str]]:
+        """Return data set and file of the registered test sets of some languages.
+
+        Raises:
+            SettingsError: if there is no such artificial language.
+        """
+        if self.name == ARTIFICIAL:
+            from xlrepro.artificial import parameters
+
+            for code in languages:
+                parameters(code)
+            return []
+        registered = self.name.removesuffix("-official")
+        of_user = ("ud-release", supplied.CONLL, supplied.REVIEWS)
+        return [] if registered in of_user else [(registered, f"{c}/test") for c in languages]
 
     def _artificial(self, language: str, split: str, limit: int | None) -> list[Sentence]:
         if limit is None:
@@ -123,11 +140,9 @@ def reviews(corpus: str, language: str, domain: str, split: str) -> list[tuple[s
         split: ``"train"``, ``"dev"`` or ``"test"``.
 
     Raises:
-        DataError: if the file is missing or malformed, or a class is unknown.
+        DataError: if the file is missing or malformed.
     """
     if corpus == supplied.REVIEWS:
         return read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
     rows = loading.load_rows(corpus, f"{language}/{split}")
-    if unknown := {label for label, _ in rows} - set(UMSAB_CLASSES):
-        raise DataError(f"{corpus} {language}/{split} has classes that are none: {sorted(unknown)}")
     return [(UMSAB_CLASSES[label], line) for label, line in rows]

@@ -75,7 +75,7 @@ def needed(reads: Collection[str]) -> list[tuple[str, SuppliedSet, list[str]]]:
     """Return of which sets some files are, with their paths; where a set has folders, these.
 
     Args:
-        reads: paths that trials read (`xlrepro.experiments.supplied_paths`).
+        reads: paths that trials read (`xlrepro.experiments.files_of`).
     """
     above = {*reads, *(str(folder) for path in reads for folder in Path(path).parents)}
     sets = _sets(data_dir()).items()

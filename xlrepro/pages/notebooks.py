@@ -170,7 +170,7 @@ def fitted(value: Any, name: str, defaults: Mapping[str, Any], where: str) -> An
     """
     if name not in defaults:
         raise SettingsError(f"{where} has no parameter {name!r}; it has: {', '.join(defaults)}")
-    default = 1 if name == "jobs" else defaults[name]
+    default = {"jobs": 1, "scheduler": ""}.get(name, defaults[name])
     if isinstance(default, list):
         parts = value.split(",") if isinstance(value, str) else value
         given = parts if isinstance(parts, list) else [parts]

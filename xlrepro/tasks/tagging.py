@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro import metrics
+from xlrepro.data.readers.columns import UPOS
 from xlrepro.data.sentences import Sentence
 from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
@@ -28,11 +29,6 @@ from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet, encode
 from xlrepro.vectors.tables import WordVectors
 
 NO_LABEL = -100  # in place of a tag number: neither trained nor counted
-# The 17 universal tags; X and SYM among them though some treebanks never use them.
-UPOS = TagSet(
-    ["ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
-     "PUNCT", "SCONJ", "SYM", "VERB", "X"]
-)  # fmt: skip
 _LAYERS = {"POS": "upos", "NER": "entities", "SF": "slots"}
 
 
@@ -61,7 +57,7 @@ def span_tags(gold: Iterable[Sequence[str]]) -> TagSet:
 def tag_set(source: Source) -> TagSet:
     """Return all universal tags, or the span tags of the training language's train split."""
     if source.task == "POS":
-        return UPOS
+        return TagSet(UPOS)  # all, though some treebanks never use X or SYM
     train = source.sentences(source.languages[0], "train")
     return span_tags(labels(sentence, source.task) for sentence in train)
 

@@ -208,6 +208,9 @@ def _one_round(learner: Learner, result: Fit) -> float | None:
 def mean_loss(steps: Sequence[Step]) -> Any:
     """Return the sum of the steps' losses over the sum of their counts, to four digits.
 
+    Raises:
+        DataError: if it is infinite or no number.
+
     Example:
         >>> mean_loss([Step(3.0, count=2), Step(1.0, count=2)])
         1.0
@@ -219,6 +222,8 @@ def mean_loss(steps: Sequence[Step]) -> Any:
         parts = step.loss if isinstance(step.loss, Mapping) else {"": step.loss}
         for name, loss in parts.items():
             sums[name] = sums.get(name, 0.0) + loss
+    if not np.isfinite([*sums.values()]).all():
+        raise DataError("training diverged, its loss is no number: lower the learning rate")
     means = {name: round(total / count, 4) for name, total in sums.items()}
     whole = means.pop("")
     return means or whole

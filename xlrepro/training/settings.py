@@ -43,6 +43,17 @@ Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Dropped = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Languages = Annotated[tuple[str, ...], Field(min_length=1)]  # codes
+VectorName = Literal[
+    "dictionary",
+    "mapped",
+    "encoder",
+    "distributional",
+    "fasttext-aligned",
+    "muse",
+    "umwe",
+    "M-BERT",
+]
 
 
 class Budget(Checked):

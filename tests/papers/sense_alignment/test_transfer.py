@@ -140,7 +140,7 @@ def test_supplied_reviews_and_pairs_are_read_with_their_labels(tmp_path, monkeyp
     pairs = tmp_path / "multinli_1.0/multinli_1.0_dev_matched.jsonl"
     pairs.parent.mkdir()
     names = ("sentence1", "sentence2", "gold_label")
-    rows = [("A dog .", "A cat .", "contradictory"), ("A dog .", "It .", "-")]
+    rows = [("A dog .", "A cat .", "contradiction"), ("A dog .", "It .", "-")]
     said = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
     pairs.write_text("\n".join(said) + "\n", "utf-8")
     settings.corpus = "multinli"

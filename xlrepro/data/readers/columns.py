@@ -14,6 +14,10 @@ from xlrepro.data.readers.text_files import blocks, malformed, read_text_lines
 from xlrepro.data.sentences import Sentence
 
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+# The universal tags; version 1 has CONJ for CCONJ.
+UPOS = ("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
+        "PUNCT", "SCONJ", "SYM", "VERB", "X")  # fmt: skip
+KNOWN = {*UPOS, "CONJ"}
 TAG = re.compile(r"O$|[BI]-\S+$")
 RANGE = re.compile(r"([1-9][0-9]{0,5})-([1-9][0-9]{0,5})$")  # a multiword token
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]{0,5})\.([1-9][0-9]{0,5})$")
@@ -59,9 +63,27 @@ def read_conllu(path: Path) -> list[Sentence]:
             if not known or int(head) == word:
                 expected = f"expected a HEAD from 0 to {len(words)}, not the word itself"
                 raise malformed(path, numbers[word - 1], f"{expected}, found {head!r}")
+        for number, tag in zip(numbers, columns["UPOS"], strict=True):
+            if tag not in KNOWN:
+                raise malformed(path, number, f"expected a UPOS of UD, found {tag!r}")
         heads = tuple(map(int, columns["HEAD"]))
+        if astray := _astray(heads):
+            expected = "expected a tree: one root, to which the HEADs of all words lead"
+            raise malformed(path, numbers[astray - 1], expected)
         sentences.append(Sentence(columns["FORM"], columns["UPOS"], heads, columns["DEPREL"]))
     return sentences
+
+
+def _astray(heads: Sequence[int]) -> int:
+    """Return the first word that does not lead to the root, or is a second one; 0: none."""
+    for word in range(1, len(heads) + 1):
+        at, left = word, len(heads)
+        while at and left:
+            at, left = heads[at - 1], left - 1
+        if at:
+            return word
+    roots = [word for word, head in enumerate(heads, start=1) if not head]
+    return roots[1] if len(roots) > 1 else 0
 
 
 def _may_be_dropped(identifier: str, n_words: int) -> bool:

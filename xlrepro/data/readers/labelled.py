@@ -9,10 +9,8 @@ from pathlib import Path
 
 from xlrepro.data.readers.text_files import malformed, numbered_lines, read_rows
 
-# As MultiNLI and XNLI have them. XNLI's translated training sets say "contradictory"; "-" is a
-# pair whose annotators did not agree, and is left out.
-INFERENCE = {name: name for name in ("entailment", "neutral", "contradiction")}
-INFERENCE |= {"contradictory": "contradiction", "-": ""}
+# As MultiNLI has them; "-" is a pair whose annotators did not agree, and is left out.
+INFERENCE = {name: name for name in ("entailment", "neutral", "contradiction")} | {"-": ""}
 POLARITY = {name: name for name in ("negative", "positive")}
 
 
@@ -20,14 +18,12 @@ def read_pairs(path: Path) -> list[tuple[str, str, str]]:
     """Return premise, hypothesis and label of each pair that has one.
 
     Args:
-        path: ``.jsonl`` as MultiNLI is released (``sentence1``, ``sentence2``, ``gold_label``);
-            else a table of premise, hypothesis and label with tabs between.
+        path: ``.jsonl`` as MultiNLI is released: ``sentence1``, ``sentence2``, ``gold_label``.
 
     Raises:
         DataError: for the first line that is not such a pair, with its number.
     """
-    rows = _json_rows(path) if path.suffix == ".jsonl" else read_rows(path, 3)
-    return [(p, h, label) for p, h, label in _labelled(path, rows, 2, INFERENCE)]
+    return [(p, h, label) for p, h, label in _labelled(path, _json_rows(path), 2, INFERENCE)]
 
 
 def read_reviews(path: Path) -> list[tuple[str, str]]:

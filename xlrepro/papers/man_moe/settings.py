@@ -11,7 +11,17 @@ from pydantic import model_validator
 
 from xlrepro.data.named import corpus
 from xlrepro.data.supplied import REVIEWS, read_by, review_file
-from xlrepro.training.settings import SINGLE, Count, Dropped, FromZero, Precision, Rate, Weight
+from xlrepro.training.settings import (
+    SINGLE,
+    Count,
+    Dropped,
+    FromZero,
+    Languages,
+    Precision,
+    Rate,
+    VectorName,
+    Weight,
+)
 from xlrepro.values import Checked
 
 Task = Literal["NER", "SF", "reviews"]
@@ -107,9 +117,9 @@ class TransferSettings(Checked):
     splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
     task: Task
     corpus: str
-    vectors: str
-    languages: tuple[str, ...]
-    targets: tuple[str, ...]
+    vectors: VectorName
+    languages: Languages
+    targets: Languages
     domains: tuple[str, ...] = ()
     single_source: bool = False
     single_sources: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
@@ -148,6 +158,10 @@ class TransferSettings(Checked):
     def limit(self, split: str) -> int | None:
         """Return how many texts of a split are read at most; ``None`` is all."""
         return self.train_sentences if split == "train" else self.test_sentences
+
+    def registered(self) -> list[tuple[str, str]]:
+        """Return data set and file of what is read after training."""
+        return corpus(self.corpus, self.task).tests(self.targets)
 
     def supplied(self) -> list[str]:
         """Return the files that a trial reads below the folder of supplied files."""

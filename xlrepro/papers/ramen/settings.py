@@ -59,7 +59,7 @@ class InitialisationSettings(Checked):
     """
 
     kind: Literal["mono", "parallel", "random"]
-    vectors: str = "dictionary"
+    vectors: Literal["dictionary", "mapped", "fasttext-aligned"] = "dictionary"
     random_rows: Literal["code", "text"] = "code"
 
 
@@ -141,7 +141,7 @@ class EvaluationSettings(Checked):
 
     task: Literal["XNLI", "UD", "UD supervised"]
     corpus: Corpus
-    targets: tuple[str, ...]
+    targets: Annotated[tuple[Literal["ar", "fr", "hi", "ru", "vi", "zh"], ...], Field(min_length=1)]
     checkpoints: tuple[Literal["start", "embeddings", "end"], ...] = ("end",)
     model: str | None = None
     layers: Count | None = None

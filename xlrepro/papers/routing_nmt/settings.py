@@ -1,8 +1,6 @@
 """What decides a trial of the routing paper, typed; values stand in ``experiments.yaml``."""
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from xlrepro.training.settings import Count, Dropped, FromZero, Precision, Rate
 from xlrepro.values import Checked
@@ -78,7 +76,7 @@ class TranslationSettings(Checked):
     batch_size: Count = 32
     epochs: Count = 50
     patience: Count | None = None
-    longest_output: Annotated[float, Field(gt=0)] = 2.0
+    longest_output: Rate = 2.0
     precision: Precision = "single"
 
     @property

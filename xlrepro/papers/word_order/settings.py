@@ -17,9 +17,11 @@ from xlrepro.training.settings import (
     Dropped,
     FitSettings,
     FromZero,
+    Languages,
     Precision,
     Rate,
     Share,
+    VectorName,
 )
 from xlrepro.values import Checked
 
@@ -78,7 +80,7 @@ class TransferSettings(Checked):
 
     source: ClassVar[str] = SOURCE
     corpus: str
-    vectors: str
+    vectors: VectorName
     targets: tuple[str, ...]
     encoder: EncoderSettings
     train_sentences: Count | None = None
@@ -94,6 +96,10 @@ class TransferSettings(Checked):
         parts = [(self.source, "train"), (self.source, "dev"), *self.also_read()]
         parts += [(code, "test") for code in (self.source, *self.targets)]
         return read_by(self.corpus, self.vectors, (self.source, *self.targets), parts)
+
+    def registered(self) -> list[tuple[str, str]]:
+        """Return data set and file of what is read after training."""
+        return corpus(self.corpus, getattr(self, "task", "SF")).tests(self.targets)
 
     def also_read(self) -> list[tuple[str, str]]:
         """Return what else of the corpus a trial reads, languages and splits."""
@@ -159,7 +165,7 @@ class DistanceSettings(Checked):
         source: name of the data set.
     """
 
-    source: str
+    source: Literal["artificial", "word-order-distance"]
 
 
 class VectorSettings(Checked):
@@ -172,6 +178,6 @@ class VectorSettings(Checked):
     """
 
     tested: ClassVar[tuple[str, ...]] = WITH_TEST_DICTIONARY
-    vectors: str
-    languages: tuple[str, ...]
+    vectors: VectorName
+    languages: Languages
     precision: Precision = SINGLE

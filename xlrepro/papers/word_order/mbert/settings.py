@@ -4,6 +4,7 @@ from typing import Literal
 
 from xlrepro.encoders import supplied_files
 from xlrepro.papers.word_order.settings import EncoderSettings, LabellingSettings
+from xlrepro.training.settings import VectorName
 
 
 class MbertSettings(LabellingSettings):
@@ -17,7 +18,7 @@ class MbertSettings(LabellingSettings):
     """
 
     task: Literal["POS", "NER", "SF"]
-    vectors: str = "M-BERT"
+    vectors: VectorName = "M-BERT"
     encoder: EncoderSettings = EncoderSettings(kind="transformer")
     checkpoint: str
     fine_tune: bool = False
