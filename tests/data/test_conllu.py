@@ -92,8 +92,7 @@ def test_malformed_line_is_named_with_what_was_expected(read, tmp_path, text, li
     assert "\n" not in str(error.value)
 
 
-# Forms as they may occur: letters, marks, numbers, punctuation and symbols of any script, with
-# single spaces inside.
+# Letters, marks, numbers, punctuation and symbols of any script, with single spaces inside.
 PIECES = st.text(st.characters(categories=["L", "M", "N", "P", "S"]), min_size=1, max_size=6)
 FORMS = st.lists(PIECES, min_size=1, max_size=2).map(" ".join)
 
