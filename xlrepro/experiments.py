@@ -370,7 +370,9 @@ class Experiment:
         spelt = [*self.entry.parts, *elsewhere, *(n for n, p in of_row.items() if p != Part())]
         odd = [name for name in wanted or () if name not in [*known]]
         if odd := odd or [name for name in of_row if name not in spelt]:
-            raise SettingsError(f"{self.key} has no part {odd[0]!r}; it has: {', '.join(known)}")
+            raise SettingsError(
+                f"{self.key} has no part {odd[0]!r}; it has: {', '.join(known) or 'none'}"
+            )
         return {n: both for n, both in result.items() if wanted is None or n in wanted}
 
     # ---- records to cells

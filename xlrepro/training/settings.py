@@ -125,6 +125,7 @@ def validated(values: Mapping[str, Any], where: str, kind: type[S]) -> S:
         return kind.model_validate(dict(values))
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
+            f"{'.'.join(map(str, e['loc']))}: {e['msg'][:1].lower()}{e['msg'][1:]}"
+            for e in error.errors()
         )
         raise SettingsError(f"settings of {where}: {problems}") from None

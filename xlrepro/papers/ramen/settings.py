@@ -141,7 +141,7 @@ class EvaluationSettings(Checked):
 
     task: Literal["XNLI", "UD", "UD supervised"]
     corpus: Corpus
-    targets: Annotated[tuple[Literal["ar", "fr", "hi", "ru", "vi", "zh"], ...], Field(min_length=1)]
+    targets: tuple[Literal["ar", "fr", "hi", "ru", "vi", "zh"], ...]
     checkpoints: tuple[Literal["start", "embeddings", "end"], ...] = ("end",)
     model: str | None = None
     layers: Count | None = None
