@@ -290,6 +290,10 @@ class TransferSettings(Checked):
     test_sentences: Count | None = None
     half_features: bool = False
 
+    def registered(self) -> list[tuple[str, str]]:
+        """Return data set and file of what is read after training."""
+        return [("xnli", f"{self.target}/test")] if self.corpus in ("xnli+sick", "multinli") else []
+
     def supplied(self) -> list[str]:
         """Return the supplied files that the trial reads."""
         files = [*self.model.supplied(SOURCE), *self.model.supplied(self.target)]
