@@ -183,11 +183,14 @@ def run_trials(
             summary.pending.append(trial)
         else:
             summary.reused.append(record)
+    tested = files_of(summary.pending, "registered")
+    for name, file_id in tested:
+        registry.dataset(name).file(file_id)
     if not scheduler:
         check_supplied(summary.pending)
     if not summary.pending or dry_run:
         return summary
-    for name, file_id in () if scheduler else files_of(summary.pending, "registered"):
+    for name, file_id in () if scheduler else tested:
         registry.fetch(name, file_id)  # before training, not after
     store.check_writable()
     try:

@@ -101,19 +101,17 @@ FORMS = st.lists(PIECES, min_size=1, max_size=2).map(" ".join)
 def sentences(draw):
     """A well-formed sentence; comments, multiword tokens and empty nodes wherever they may be."""
     n = draw(st.integers(1, 6))
+    order = draw(st.permutations(range(1, n + 1)))
     lines = draw(st.sampled_from(["", "# sent_id = s 1\n", "# text = x\n# sent_id=s2\n", "# a\n"]))
     end_of_range = 0
     for word in range(1, n + 1):
         if word < n and word > end_of_range and draw(st.booleans()):
             end_of_range = draw(st.integers(word, n))
             lines += f"{word}-{end_of_range}\t{draw(FORMS)}" + "\t_" * 8 + "\n"
-        lines += row(
-            word,
-            draw(FORMS),
-            draw(st.sampled_from(UPOS)),
-            word - 1,
-            draw(st.sampled_from(RELATIONS)),
-        )
+        tag, relation = draw(st.sampled_from(UPOS)), draw(st.sampled_from(RELATIONS))
+        at = order.index(word)  # each leads to one before it, the first is the root
+        head = order[draw(st.integers(0, at - 1))] if at else 0
+        lines += row(word, draw(FORMS), tag, head, relation)
         for empty in range(1, draw(st.integers(0, 2)) + 1):
             lines += f"{word}.{empty}\t{draw(FORMS)}" + "\t_" * 6 + "\t0:root\t_\n"
     return lines + "\n"

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro import metrics
-from xlrepro.data.readers.columns import UPOS
+from xlrepro.data.readers import columns
 from xlrepro.data.sentences import Sentence
 from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
@@ -29,6 +29,7 @@ from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet, encode
 from xlrepro.vectors.tables import WordVectors
 
 NO_LABEL = -100  # in place of a tag number: neither trained nor counted
+UPOS = TagSet(columns.UPOS)  # all, though some treebanks never use X or SYM
 _LAYERS = {"POS": "upos", "NER": "entities", "SF": "slots"}
 
 
@@ -57,7 +58,7 @@ def span_tags(gold: Iterable[Sequence[str]]) -> TagSet:
 def tag_set(source: Source) -> TagSet:
     """Return all universal tags, or the span tags of the training language's train split."""
     if source.task == "POS":
-        return TagSet(UPOS)  # all, though some treebanks never use X or SYM
+        return UPOS
     train = source.sentences(source.languages[0], "train")
     return span_tags(labels(sentence, source.task) for sentence in train)
 

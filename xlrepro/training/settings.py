@@ -45,14 +45,7 @@ Dropped = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Languages = Annotated[tuple[str, ...], Field(min_length=1)]  # codes
 VectorName = Literal[
-    "dictionary",
-    "mapped",
-    "encoder",
-    "distributional",
-    "fasttext-aligned",
-    "muse",
-    "umwe",
-    "M-BERT",
+    "dictionary", "mapped", "encoder", "distributional", "fasttext-aligned", "muse", "umwe"
 ]
 
 

@@ -8,7 +8,7 @@ from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order import run as tagging
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
-from xlrepro.tasks.tagging import UPOS, TagSet, split_of
+from xlrepro.tasks.tagging import UPOS, split_of
 from xlrepro.trials import TrialContext
 
 SMALL = {"targets": ("de", "hi"), "train_sentences": 40, "test_sentences": 8, "epochs": 2}
@@ -78,7 +78,7 @@ def test_initial_weights_follow_from_the_seed():
 def shuffled(epoch, seed=0, **overrides):
     settings = settings_of("TRS w/ shuffled data", **overrides)
     split = split_of(Source.of(settings, "POS"), "en", "train").encoded
-    return split, data.shuffled_copy(split, TagSet(UPOS), settings.shuffle_k, epoch, seed)
+    return split, data.shuffled_copy(split, UPOS, settings.shuffle_k, epoch, seed)
 
 
 def test_shuffling_moves_tags_with_their_tokens():

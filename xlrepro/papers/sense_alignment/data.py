@@ -20,6 +20,7 @@ from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text
 from xlrepro.papers.sense_alignment.settings import (
+    CHINESE,
     MULTINLI,
     SOURCE,
     DisambiguationSettings,
@@ -212,8 +213,7 @@ def _entities(corpus: str, language: str, split: str) -> list[Example]:
         file = supplied.opened(f"{corpus}/{language}/{split}")
         sentences: Sequence[Sentence] = read_conll_ner(file)
     else:
-        if (corpus, language) == ("panx-wikiann", "zh"):
-            split = "dev"  # which alone has labels, and serves as test
+        split = "dev" if (corpus, language) == CHINESE else split
         sentences = loading.load(corpus, f"{language}/{split}")
     return [Example((s.tokens,), s.entities or ()) for s in sentences]
 

@@ -80,7 +80,7 @@ class TransferSettings(Checked):
 
     source: ClassVar[str] = SOURCE
     corpus: str
-    vectors: VectorName
+    vectors: str
     targets: tuple[str, ...]
     encoder: EncoderSettings
     train_sentences: Count | None = None
@@ -99,7 +99,7 @@ class TransferSettings(Checked):
 
     def registered(self) -> list[tuple[str, str]]:
         """Return data set and file of what is read after training."""
-        return corpus(self.corpus, getattr(self, "task", "SF")).tests(self.targets)
+        return corpus(self.corpus, getattr(self, "task", "SF")).tests((self.source, *self.targets))
 
     def also_read(self) -> list[tuple[str, str]]:
         """Return what else of the corpus a trial reads, languages and splits."""
@@ -131,6 +131,7 @@ class TaggingSettings(LabellingSettings):
         evaluate_targets: False for a trial that only tunes on the source dev set.
     """
 
+    vectors: VectorName
     shuffle: bool = False
     shuffle_k: FromZero | None = None
     test_shuffles: tuple[FromZero, ...] = ()
@@ -154,6 +155,7 @@ class NLUSettings(TransferSettings, Budget):
     """
 
     metrics: ClassVar[tuple[str, ...]] = ("intent accuracy", "slot F1")
+    vectors: VectorName
     learning_rate: Rate = 0.0005
     precision: Precision = SINGLE
 

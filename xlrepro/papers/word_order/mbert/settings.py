@@ -4,7 +4,6 @@ from typing import Literal
 
 from xlrepro.encoders import supplied_files
 from xlrepro.papers.word_order.settings import EncoderSettings, LabellingSettings
-from xlrepro.training.settings import VectorName
 
 
 class MbertSettings(LabellingSettings):
@@ -18,7 +17,7 @@ class MbertSettings(LabellingSettings):
     """
 
     task: Literal["POS", "NER", "SF"]
-    vectors: VectorName = "M-BERT"
+    vectors: Literal["M-BERT"] = "M-BERT"
     encoder: EncoderSettings = EncoderSettings(kind="transformer")
     checkpoint: str
     fine_tune: bool = False
