@@ -166,9 +166,10 @@ def run_trials(
         What was run, reused and failed. A failing trial does not stop the others.
 
     Raises:
-        SettingsError: for an unknown device, or a cluster that cannot be used.
+        SettingsError: for an unknown device, a cluster that cannot be used, or a language that a
+            corpus has no test set in.
         DeviceError: if CUDA is asked for and there is none.
-        DataError: if files that the user supplies are missing.
+        DataError: if files that the user supplies are missing, or a test set cannot be had.
         StoreError: if no record could be kept.
         KeyboardInterrupt: on Ctrl-C and SIGTERM; what had finished is kept.
     """

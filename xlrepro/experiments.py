@@ -641,19 +641,19 @@ def why_outdated(record: Record) -> str:
     return ""
 
 
-def files_of(trials: Iterable[Trial], whose: str) -> list[Any]:
+def files_of(trials: Iterable[Trial], kind: str) -> list[Any]:
     """Return files that trials read, each once.
 
     Args:
         trials: of any tasks.
-        whose: ``"supplied"``: the user's, paths below XLREPRO_SUPPLIED; ``"registered"``: data set
+        kind: ``"supplied"``: the user's, paths below XLREPRO_SUPPLIED; ``"registered"``: data set
             and file of those that are read after training.
     """
     found: dict[Any, None] = {}
     for name, settings in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
         model = task(name).model
-        if hasattr(model, whose):
-            found |= dict.fromkeys(getattr(model.model_validate_json(settings), whose)())
+        if hasattr(model, kind):
+            found |= dict.fromkeys(getattr(model.model_validate_json(settings), kind)())
     return list(found)
 
 

@@ -53,7 +53,7 @@ class Corpus:
         registered = self.name.removesuffix("-official")
         return loading.load(registered, f"{language}/{split}")[:limit]
 
-    def tests(self, languages: Sequence[str]) -> list[tuple[str, str]]:
+    def test_files(self, languages: Sequence[str]) -> list[tuple[str, str]]:
         """Return data set and file of the registered test sets of some languages.
 
         Raises:

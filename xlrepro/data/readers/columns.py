@@ -17,7 +17,7 @@ CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEP
 # The universal tags; version 1 has CONJ for CCONJ.
 UPOS = ("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
         "PUNCT", "SCONJ", "SYM", "VERB", "X")  # fmt: skip
-KNOWN = {*UPOS, "CONJ"}
+KNOWN_UPOS = {*UPOS, "CONJ"}
 TAG = re.compile(r"O$|[BI]-\S+$")
 RANGE = re.compile(r"([1-9][0-9]{0,5})-([1-9][0-9]{0,5})$")  # a multiword token
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]{0,5})\.([1-9][0-9]{0,5})$")
@@ -64,7 +64,7 @@ def read_conllu(path: Path) -> list[Sentence]:
                 expected = f"expected a HEAD from 0 to {len(words)}, not the word itself"
                 raise malformed(path, numbers[word - 1], f"{expected}, found {head!r}")
         for number, tag in zip(numbers, columns["UPOS"], strict=True):
-            if tag not in KNOWN:
+            if tag not in KNOWN_UPOS:
                 raise malformed(path, number, f"expected a UPOS of UD, found {tag!r}")
         heads = tuple(map(int, columns["HEAD"]))
         if astray := _astray(heads):

@@ -1,6 +1,8 @@
 """What decides a trial of the routing paper, typed; values stand in ``experiments.yaml``."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from xlrepro.training.settings import Count, Dropped, FromZero, Precision, Rate
 from xlrepro.values import Checked
@@ -76,7 +78,7 @@ class TranslationSettings(Checked):
     batch_size: Count = 32
     epochs: Count = 50
     patience: Count | None = None
-    longest_output: Rate = 2.0
+    longest_output: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 2.0
     precision: Precision = "single"
 
     @property

@@ -99,7 +99,8 @@ class TransferSettings(Checked):
 
     def registered(self) -> list[tuple[str, str]]:
         """Return data set and file of what is read after training."""
-        return corpus(self.corpus, getattr(self, "task", "SF")).tests((self.source, *self.targets))
+        tested = (self.source, *self.targets)
+        return corpus(self.corpus, getattr(self, "task", "SF")).test_files(tested)
 
     def also_read(self) -> list[tuple[str, str]]:
         """Return what else of the corpus a trial reads, languages and splits."""
@@ -138,6 +139,10 @@ class TaggingSettings(LabellingSettings):
     few_shot_language: str | None = None
     few_shot_share: Share = 0.0
     evaluate_targets: bool = True
+
+    def registered(self) -> list[tuple[str, str]]:
+        """Return no test set where none is read."""
+        return super().registered() if self.evaluate_targets else []
 
     def also_read(self) -> list[tuple[str, str]]:
         """Return the few-shot language's training sentences, if there is one."""
