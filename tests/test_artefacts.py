@@ -26,6 +26,17 @@ def test_an_interrupted_build_leaves_nothing_and_is_made_again(cache):
     assert not (folder / "half").exists()
 
 
+def test_a_checkpoint_goes_once_the_artefact_is_on_the_disk(monkeypatch, tmp_path):
+    (checkpoint := tmp_path / "work.pt").write_text("days")
+    with monkeypatch.context() as full:
+        full.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+        with pytest.raises(OSError, match="full"):
+            built("kind", "xx", {}, write("a"), [checkpoint])
+    assert checkpoint.exists()
+    built("kind", "xx", {}, write("a"), [checkpoint])
+    assert not checkpoint.exists()
+
+
 def test_two_at_once_build_once():
     calls = []
     started = threading.Event()

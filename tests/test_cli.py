@@ -332,7 +332,10 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
         ("conll-ner/de/test", "a O\n\n" * 3004, " has 3004 of 3005 sentences"),
         (f"{CZECH}/cs_pdt-ud-test.conllu", "5.0\tgut\n", ":1: expected 10 columns"),
         (f"{CZECH}/cs_pdt-ud-test.conllu", UD_WORD, " has a last line .* sentence without"),
+        ("conll-ner/de/test", "a I-PERS\n", r":1: expected a tag .*PER\|LOC.* found 'I-PERS'"),
         ("wikipedia/fr.txt", "Une ligne\nUne li", " has a last line without its end"),
+        ("language-model-text/de.txt", "gut\nsch\xf6n\n", ":2: expected text in UTF-8"),
+        ("ramen-parallel/fr.tsv", "one\tun\ntwo\n", ":2: expected 2 columns, found 1"),
     ],
 )
 def test_a_supplied_file_that_is_wrong_or_cut_off_is_told_before_anything_runs(
@@ -340,7 +343,7 @@ def test_a_supplied_file_that_is_wrong_or_cut_off_is_told_before_anything_runs(
 ):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(home))
     (home / file).parent.mkdir(parents=True)
-    (home / file).write_text(content)
+    (home / file).write_text(content, "latin-1")
     (home / "data" / "registry").mkdir()
     supplied = ROOT / "data" / "registry" / "supplied.yaml"
     (home / "data" / "registry" / "supplied.yaml").write_text(supplied.read_text())

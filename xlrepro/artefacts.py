@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -94,7 +94,13 @@ def used() -> dict[str, str]:
     return dict(sorted(_used.items()))
 
 
-def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) -> Path:
+def built(
+    kind: str,
+    language: str,
+    recipe: Any,
+    build: Callable[[Path], None],
+    checkpoints: Iterable[Path] = (),
+) -> Path:
     """Return the folder of an artefact, building it first if it is not in the cache, or damaged.
 
     One process builds, others wait for it. What is half-built is never seen: the folder gets its
@@ -105,6 +111,7 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
         language: of which language.
         recipe: JSON-able; everything that decides the content.
         build: writes the content into the empty folder that it is given.
+        checkpoints: of the build; removed once the artefact is on the disk.
 
     Raises:
         SettingsError: if kind and language do not make a name of a folder.
@@ -115,6 +122,8 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
         (folder.parent / "locks").mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / "locks" / f"{folder.name}.lock"):
             manifest = _whole(folder) or _build(folder, f"{kind} {language}", recipe, build)
+            for checkpoint in checkpoints:
+                checkpoint.unlink(missing_ok=True)
     for name, sha256 in manifest["data"].items():
         note_data(name, sha256)
     if len(_read) == 1:
@@ -137,11 +146,11 @@ def _folder(kind: str, language: str, recipe: Any) -> Path:
 def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) -> dict[str, Any]:
     """Build an artefact and return its manifest."""
     if folder.exists():
-        say(f"vectors: {folder} is damaged: it is built again")
+        say(f"cache: {folder} is damaged: it is built again")
         shutil.rmtree(folder)
     for remains in folder.parent.glob(f"{folder.name}.*.part"):  # of a killed process
         shutil.rmtree(remains, ignore_errors=True)
-    say(f"vectors: building {what} …")
+    say(f"cache: building {what} …")
     started = time.monotonic()
     unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=".part", dir=folder.parent))
     _read.append({})
@@ -160,7 +169,7 @@ def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) 
     finally:
         _read.pop()
         shutil.rmtree(unfinished, ignore_errors=True)
-    say(f"vectors: built {what} in {seconds:.0f} s")
+    say(f"cache: built {what} in {seconds:.0f} s")
     return manifest
 
 

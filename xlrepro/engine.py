@@ -31,6 +31,7 @@ from xlrepro.data import registry, supplied
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import files_of, is_outdated, task
 from xlrepro.machine import resolve, visible_gpus
+from xlrepro.paths import checkpoint_of
 from xlrepro.store import RecordStore, write_atomically
 from xlrepro.trials import Record, Trial, TrialContext, duration, make_record
 
@@ -124,7 +125,7 @@ def check_call(
 
 
 def check_supplied(trials: Sequence[Trial]) -> None:
-    """Check that the files that the user supplies for trials are there, and labels what they say.
+    """Check that the files that the user supplies for trials are there, whole and readable.
 
     Raises:
         DataError: naming all that are missing, or the first wrong line, in one line.
@@ -327,6 +328,7 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
         outcome = " ".join(f"{type(error).__name__}: {error}".split()), str(error)
     if isinstance(outcome, Record):
         store.put(outcome)
+        checkpoint_of(trial.key).unlink(missing_ok=True)
         summary.done.append(outcome)
         return duration(outcome.wall_seconds)
     reason, output = outcome

@@ -23,7 +23,7 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.machine import code_version
 from xlrepro.store import RecordStore
 from xlrepro.trials import PROFILES, Cell, ProfileName, Record, Trial, check_profile
-from xlrepro.values import Checked, read_model
+from xlrepro.values import Checked, read_model, validated
 
 PAPERS = Path(__file__).parent / "papers"
 ORDER = ("word_order", "man_moe", "sense_alignment", "routing_nmt", "ramen")
@@ -174,8 +174,6 @@ class Task(Checked):
         Raises:
             SettingsError: for what is unknown or impossible.
         """
-        from xlrepro.training.settings import validated
-
         return validated(settings, where, self.model)
 
 
@@ -346,6 +344,10 @@ class Experiment:
             changed = (_nested(p, v) for p, v in overrides.items() if _has(typed, p.split(".")))
             typed = kind.typed(merged(settings, *changed), where) if overrides else typed
             fills = entry.fills or row.fills or self.entry.fills
+            named = {name for column in fills for _, name, _, _ in Formatter().parse(column)}
+            fixed = {*self.entry.each, *entry.set} - named if "part" in named else ()
+            if clash := sorted(overrides.keys() & fixed):
+                raise SettingsError(f"{self.key}: parts set {clash[0]}: choose with parts={part}")
             trial = Trial.create(
                 experiment=self.key, systems=sharing, columns=_filled(fills, typed, part),
                 settings=typed.model_dump(mode="json", exclude_defaults=True), profile=profile,
@@ -488,9 +490,12 @@ def _made(
     trials = dict.fromkeys(experiment(key).make(profile, systems, seeds, overrides))
     tasks = dict.fromkeys(trial.task for trial in trials)
     known = {path: None for name in tasks for path in _paths(task(name).model)}
-    for path in overrides.keys() - {"parts"} - known.keys() if trials else ():
+    for path in overrides.keys() - {"parts"} if trials else ():
+        if any(_has(task(t.task).typed(t.settings, t.label), path.split(".")) for t in trials):
+            continue
         near = [p for p in known if p.rpartition(".")[2] == path.rpartition(".")[2]]
         hint = f": write {near[0]}" if near else f"; there are: {', '.join(known)}"
+        hint = " in the rows that run" if path in known else hint
         raise SettingsError(f"{key}: there is no setting {path!r}{hint}")
     return tuple(trials)
 
@@ -619,26 +624,23 @@ def experiment(key: str) -> Experiment:
 # ---- the records
 
 
-def why_outdated(record: Record) -> str:
-    """Return why a record is not what today's code computes of the data at hand; ``""``: it is.
+def is_outdated(record: Record) -> bool:
+    """Tell whether a record is not what today's code computes of the data at hand.
 
-    It is outdated when its task has another version or is gone, or when a data file that it names
-    has another content here; a file that is not here is no objection. At smoke, where a trial takes
-    seconds, it is outdated when any code that it computed with has changed.
+    Its task has another version or is gone, or a data file that it names has another content here;
+    a file that is not here is no objection. At smoke, where a trial takes seconds, any change of
+    the code that it computed with counts.
     """
     try:
         version = task(record.task).version
-    except SettingsError as error:
-        return str(error)
-    if version != record.version:
-        return f"its task has version {version} now, it is of {record.version}"
-    paper = record.task.split("/")[0]
-    if record.profile == "smoke" and record.versions.get("xlrepro") != code_version(paper):
-        return "the code has changed since"
-    for name, digest in record.data.items():
-        if _data_at_hand(name) not in (None, digest):
-            return f"{name} has another content now"
-    return ""
+    except SettingsError:
+        return True
+    code = code_version(record.task.split("/")[0]) if record.profile == "smoke" else None
+    return (
+        version != record.version
+        or code not in (None, record.versions.get("xlrepro"))
+        or any(_data_at_hand(n) not in (None, digest) for n, digest in record.data.items())
+    )
 
 
 def files_of(trials: Iterable[Trial], kind: str) -> list[Any]:
@@ -655,11 +657,6 @@ def files_of(trials: Iterable[Trial], kind: str) -> list[Any]:
         if hasattr(model, kind):
             found |= dict.fromkeys(getattr(model.model_validate_json(settings), kind)())
     return list(found)
-
-
-def is_outdated(record: Record) -> bool:
-    """Tell whether a record is outdated, see `why_outdated`."""
-    return bool(why_outdated(record))
 
 
 @cache  # a file is looked at once a process

@@ -70,6 +70,11 @@ def build_dir() -> Path:
     return as_path(moved, "XLREPRO_BUILD") if moved else project_root() / "build"
 
 
+def checkpoint_of(key: str) -> Path:
+    """Return where a trial keeps what it goes on from; it is removed once the record is kept."""
+    return build_dir() / "checkpoints" / f"{key[:32]}.pt"
+
+
 def cache_dir() -> Path:
     """Return the cache of downloaded and derived data: ``XLREPRO_DATA``, else the user's cache."""
     if chosen := os.environ.get("XLREPRO_DATA"):

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from xlrepro.errors import SettingsError, StoreError
-from xlrepro.values import Checked, canonical_json, describe, hash_of
+from xlrepro.values import Checked, canonical_json, describe, hash_of, validated
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -101,8 +101,6 @@ class Trial:
         Raises:
             SettingsError: one line that names each unknown or impossible setting.
         """
-        from xlrepro.training.settings import validated
-
         return validated(self.settings, self.label, kind)
 
     @property

@@ -6,6 +6,7 @@ Whatever is wrong with a file is said in one line.
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,9 +14,10 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from xlrepro.errors import DataError
+from xlrepro.errors import DataError, SettingsError
 
 Model = TypeVar("Model")
+S = TypeVar("S", bound=BaseModel)
 
 SCIENTIFIC = re.compile(r"\s*[-+]?\d+(\.\d*)?[eE][-+]?\d+\s*$", re.ASCII)
 
@@ -154,3 +156,28 @@ def describe(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "top level"
     return " ".join(f"{where}: {first['msg'].removeprefix('Value error, ')}".split())[:500]
+
+
+def validated(values: Mapping[str, Any], where: str, kind: type[S]) -> S:
+    """Return ``values`` as settings of the given kind.
+
+    Args:
+        values: setting to value.
+        where: what they are the settings of, for the error's message.
+        kind: the class that says which settings there are, and their bounds.
+
+    Raises:
+        SettingsError: one line that names each unknown or impossible setting.
+
+    Example:
+        >>> validated({}, "a trial", Checked)
+        Checked()
+    """
+    try:
+        return kind.model_validate(dict(values))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc']))}: {e['msg'][:1].lower()}{e['msg'][1:]}"
+            for e in error.errors()
+        )
+        raise SettingsError(f"settings of {where}: {problems}") from None

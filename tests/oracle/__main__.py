@@ -14,8 +14,8 @@ from pathlib import Path
 
 from xlrepro.errors import XlreproError
 from xlrepro.experiments import all_experiments, task
-from xlrepro.training.settings import validated
 from xlrepro.trials import Trial
+from xlrepro.values import validated
 
 HERE = Path(__file__).parent
 

@@ -68,3 +68,25 @@ def test_a_setting_inside_of_what_a_row_lacks_is_changed_in_the_other_rows_alone
 def test_a_corpus_that_is_none_of_the_task_s_is_refused_before_there_is_a_trial(key):
     with pytest.raises(SettingsError, match=r"corpus.* 'artificial'|known: artificial, "):
         experiment(key).trials("smoke", None, [0], {"corpus": "ud-r2.2"})
+
+
+@EXPERIMENTS
+def test_no_override_gives_a_trial_another_column_than_its_settings_have(each):
+    own = [t for t in each.all_trials("smoke", [0]) if t.experiment == each.key]
+    columns = {(t.task, t.systems, t.settings_json): t.columns for t in own}
+    values = [(n, v) for t in own for n, v in t.settings.items() if isinstance(v, str | list)]
+    for name, value in {repr(one): one for one in values}.values():
+        rows = {n for t in own if name in t.settings for n in t.systems}
+        try:
+            changed = each.trials("smoke", sorted(rows), [0], {name: value})
+        except SettingsError:
+            continue
+        for trial in changed:
+            key = trial.task, trial.systems, trial.settings_json
+            assert columns.get(key, trial.columns) == trial.columns
+
+
+def test_an_override_that_no_chosen_row_has_is_refused():
+    table = experiment("sense_alignment/table2")
+    with pytest.raises(SettingsError, match=r"no setting 'model\.senses\..*' in the rows"):
+        table.trials("smoke", ["wsd:ELMo"], overrides={"model.senses.pruning.every": 7})

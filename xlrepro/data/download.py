@@ -84,8 +84,6 @@ def _brought(label: str, entry: "FileEntry", folder: Path) -> Path:
                 return file
             stated = f"where the registry states {entry.sha256[:12]}…"
             reasons.append(f"{name} has SHA-256 {found[:12]}… {stated}")
-        except DataError:  # of the package file
-            raise
         except Exception as error:  # whatever a server answers, or damage does to an archive
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise

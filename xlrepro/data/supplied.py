@@ -6,7 +6,7 @@ licence. Paths are those below the folder of supplied files (``paths.supplied_di
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from xlrepro.data.loading import read_sentences
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
+from xlrepro.data.readers.text_files import numbered_lines, rows_of
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
 from xlrepro.paths import data_dir, supplied_dir
@@ -24,11 +25,13 @@ UTTERANCES = "fb-multilingual-nlu"
 ALIGNED, WIKI = "fasttext-aligned", "fasttext-wiki"
 CONLL = "conll-ner"
 REVIEWS = "cls-acl10"
-# Labelled files by their top folder, and their readers
-LABELLED: dict[str, Callable[[Path], Sequence[object]]] = {
+# How files are read, by their top folder
+READERS: dict[str, Callable[[Path], Iterable[object]]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
     REVIEWS: read_reviews, "multinli_1.0": read_pairs,
     UTTERANCES: partial(read_sentences, UTTERANCES),
+    "wikipedia": numbered_lines, "language-model-text": numbered_lines,
+    "ramen-parallel": partial(rows_of, n_columns=2),
 }  # fmt: skip
 PACKED = (".json", ".safetensors")  # read, or refused, as a whole
 CHOICE = re.compile(r"\{([^}]*)\}")
@@ -117,7 +120,7 @@ def files(names: Sequence[str]) -> list[Path]:
 
 
 def check(names: Sequence[str]) -> None:
-    """Check that files are whole, and what labelled ones say: a trial may open them after days.
+    """Check that files are whole and can be read: a trial may open them after days.
 
     Raises:
         DataError: for the first line that is wrong, with file and number, or a file cut off.
@@ -125,9 +128,10 @@ def check(names: Sequence[str]) -> None:
     sets = _sets(data_dir()).values() if names else ()
     counts = {file: count for each in sets for file, count in each.counts.items()}
     for name in names:
-        place, read = supplied_dir() / name, LABELLED.get(name.partition("/")[0])
+        place, read = supplied_dir() / name, READERS.get(name.partition("/")[0])
         for file in sorted(place.glob("*.conllu")) or [place]:
-            found, end = len(read(file)) if read else 0, b"\n\n" if read is read_conllu else b"\n"
+            found = sum(1 for _ in read(file)) if read else 0
+            end = b"\n\n" if read is read_conllu else b"\n"
             stated = counts.get(file.relative_to(supplied_dir()).as_posix())
             with file.open("rb") as stream:
                 stream.seek(max(0, file.stat().st_size - 4))

@@ -14,6 +14,8 @@ An encoder's name is one of::
 Here is what is known of a name without torch.
 """
 
+from pathlib import Path
+
 from xlrepro.artefacts import file_hash
 from xlrepro.data import registry, supplied
 from xlrepro.errors import SettingsError
@@ -34,7 +36,8 @@ def name_and_layer(name: str) -> tuple[str, int | None]:
         ('multilingual-e5-small', 5)
     """
     plain, _, layer = name.removeprefix(RELEASED).partition("@")
-    if plain not in (TINY, E5, MINILM) and not plain.startswith(SUPPLIED):
+    below = plain.startswith(SUPPLIED) and Path(plain.removeprefix(SUPPLIED)).parts
+    if plain not in (TINY, E5, MINILM) and (not below or {"..", "/"} & {*below}):
         raise SettingsError(
             f"no encoder is called {plain!r}: use {TINY}, {E5}, {MINILM} or {SUPPLIED}FOLDER"
         )

@@ -75,6 +75,8 @@ def _rows(path: Path) -> list[dict[str, str]]:
         raise DataError(f"{path} is missing: restore it from the repository") from None
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not readable as CSV ({error})") from None
+    if not rows:
+        raise DataError(f"{path} holds no number: restore it from the repository")
     for line, row in enumerate(rows, 2):
         if tuple(row) != HEADER or None in row.values():
             raise DataError(f"{path}:{line}: expected the fields {','.join(HEADER)}")

@@ -174,7 +174,8 @@ def fitted(value: Any, name: str, defaults: Mapping[str, Any], where: str) -> An
     if isinstance(default, list):
         parts = value.split(",") if isinstance(value, str) else value
         given = parts if isinstance(parts, list) else [parts]
-        value = [parse_value(part) if isinstance(part, str) else part for part in given]
+        read = str.strip if name == "systems" else parse_value
+        value = [read(part) if isinstance(part, str) else part for part in given]
     elif isinstance(default, float) and type(value) is int:
         value = float(value)
     if default is not None and type(value) not in (type(default), type(defaults[name])):
@@ -311,6 +312,8 @@ def _run(job: Job, state: str, folder: Path, failing: Mapping[str, str]) -> str:
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
     from traitlets.config import Config
+
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)  # a kernel's death is told below
 
     class ThisInterpreter(AsyncKernelManager):
         """Whatever kernels the user has."""

@@ -71,10 +71,12 @@ class BiaffineParser(nn.Module):
         heads = self.dropout(torch.cat([root, states], dim=1))
         words = heads[:, 1:]
         # shape: (batch, words, arc_dim) and (batch, words + 1, arc_dim)
-        dependent, head = (self._narrow(part[0], x) for part, x in self._sides(words, heads))
+        dependent = self._narrow(self.dependents[0], words)
+        head = self._narrow(self.heads[0], heads)
         # shape: (batch, words, arc_dim + 1) x (arc_dim + 1, arc_dim) x (batch, arc_dim, words + 1)
         arcs = _with_one(dependent) @ self.arc @ head.transpose(1, 2)
-        dependent, head = (self._narrow(part[1], x) for part, x in self._sides(words, heads))
+        dependent = self._narrow(self.dependents[1], words)
+        head = self._narrow(self.heads[1], heads)
         if at is not None:
             # shape: (batch, words, relation_dim), of the given head
             head = head.gather(1, at[..., None].expand(-1, -1, head.shape[-1]))
@@ -85,9 +87,6 @@ class BiaffineParser(nn.Module):
             _with_one(dependent)[:, None] @ self.relation @ _with_one(head)[:, None].transpose(2, 3)
         )
         return arcs, relations.permute(0, 2, 3, 1)
-
-    def _sides(self, words: Tensor, heads: Tensor) -> list[tuple[nn.ModuleList, Tensor]]:
-        return [(self.dependents, words), (self.heads, heads)]
 
     def _narrow(self, linear: nn.Module, x: Tensor) -> Tensor:
         narrowed: Tensor = self.dropout(functional.leaky_relu(linear(x), 0.1))

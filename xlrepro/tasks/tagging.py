@@ -30,7 +30,7 @@ from xlrepro.vectors.tables import WordVectors
 
 NO_LABEL = -100  # in place of a tag number: neither trained nor counted
 UPOS = TagSet(columns.UPOS)  # all, though some treebanks never use X or SYM
-_LAYERS = {"POS": "upos", "NER": "entities", "SF": "slots"}
+LAYERS = {"POS": "upos", "NER": "entities", "SF": "slots"}
 
 
 def labels(sentence: Sentence, task: str) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ def labels(sentence: Sentence, task: str) -> tuple[str, ...]:
         sentence: the sentence.
         task: ``"POS"``, ``"NER"`` or ``"SF"``.
     """
-    return tuple(getattr(sentence, _LAYERS[task]))
+    return tuple(getattr(sentence, LAYERS[task]))
 
 
 def span_tags(gold: Iterable[Sequence[str]]) -> TagSet:

@@ -5,13 +5,12 @@ instructions. In double precision that bit is far below what a score can show, s
 test compares are computed so.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
-from xlrepro.errors import SettingsError
 from xlrepro.precision import computing
 from xlrepro.values import Checked
 
@@ -43,7 +42,9 @@ Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Dropped = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Languages = Annotated[tuple[str, ...], Field(min_length=1)]  # codes
+Each = TypeVar("Each")
+Some = Annotated[tuple[Each, ...], Field(min_length=1)]
+Languages = Some[str]  # codes
 VectorName = Literal[
     "dictionary", "mapped", "encoder", "distributional", "fasttext-aligned", "muse", "umwe"
 ]
@@ -93,32 +94,3 @@ class HeadSettings(Budget):
     dropout: Dropped = 0.3
     learning_rate: Rate = 1e-3
     patience: Count = 5
-
-
-S = TypeVar("S", bound=BaseModel)
-
-
-def validated(values: Mapping[str, Any], where: str, kind: type[S]) -> S:
-    """Return ``values`` as settings of the given kind.
-
-    Args:
-        values: setting to value.
-        where: what they are the settings of, for the error's message.
-        kind: the class that says which settings there are, and their bounds.
-
-    Raises:
-        SettingsError: one line that names each unknown or impossible setting.
-
-    Example:
-        >>> values = {"learning_rate": 0.001, "epochs": 2, "patience": 1}
-        >>> validated(values, "a trial", FitSettings).epochs
-        2
-    """
-    try:
-        return kind.model_validate(dict(values))
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'][:1].lower()}{e['msg'][1:]}"
-            for e in error.errors()
-        )
-        raise SettingsError(f"settings of {where}: {problems}") from None

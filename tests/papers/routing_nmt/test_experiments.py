@@ -6,7 +6,7 @@ from tests.papers.routing_nmt.small import TABLE1
 from xlrepro.errors import SettingsError
 from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
 from xlrepro.papers.routing_nmt.run import translation
-from xlrepro.paths import build_dir
+from xlrepro.paths import build_dir, checkpoint_of
 from xlrepro.trials import TrialContext
 
 
@@ -16,14 +16,14 @@ def test_an_unknown_pair_is_refused_with_the_known_ones():
         translation(trial, TrialContext())
 
 
-def test_a_trial_fills_its_cells_and_leaves_no_checkpoint(monkeypatch, tmp_path):
+def test_a_trial_fills_its_cells_and_its_checkpoint_waits_for_the_record(monkeypatch, tmp_path):
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
     small = {"train_pairs": 8, "test_pairs": 3, "auxiliary_train": 6, "auxiliary_dev": 3}
     changes = {**small, "epochs": 1, "model.hidden": 4}
     trial = TABLE1.trials("smoke", ["MTL (Routing)"], (0,), changes)[0]
     result = translation(trial, TrialContext())
     assert {cell.column for cell in result.cells} == set(trial.columns)
-    assert not list((build_dir() / "checkpoints").iterdir())
+    assert list((build_dir() / "checkpoints").iterdir()) == [checkpoint_of(trial.key)]
     assert len(result.details["test_counts"]) == 3
     for direction in ("forward", "backward"):
         for use in result.details["routers"][direction].values():

@@ -18,7 +18,8 @@ CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEP
 UPOS = ("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
         "PUNCT", "SCONJ", "SYM", "VERB", "X")  # fmt: skip
 KNOWN_UPOS = {*UPOS, "CONJ"}
-TAG = re.compile(r"O$|[BI]-\S+$")
+# Tags by their column: entities of CoNLL (WikiANN has all but MISC), slots of any name.
+ENTITY, SLOT = re.compile("O|[BI]-(PER|LOC|ORG|MISC)"), re.compile(r"O|[BI]-\S+")
 RANGE = re.compile(r"([1-9][0-9]{0,5})-([1-9][0-9]{0,5})$")  # a multiword token
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]{0,5})\.([1-9][0-9]{0,5})$")
 DOCUMENT = "-DOCSTART-"  # a token of its own, or the first of a document's first sentence
@@ -150,7 +151,8 @@ def read_columns(
         if len(intents) != 1 and "intent" in columns:
             raise malformed(path, first, f"expected one intent, found {', '.join(intents) or 0}")
         entities, slots = (
-            _tags(path, first, layers.get(name), tag_aliases or {}) for name in ("entity", "slot")
+            _tags(path, first, layers.get(name), tag_aliases or {}, known)
+            for name, known in (("entity", ENTITY), ("slot", SLOT))
         )
         tokens, upos, intent = layers["token"], layers.get("upos"), next(iter(intents), None)
         sentences.append(Sentence(tokens, upos, entities=entities, slots=slots, intent=intent))
@@ -185,14 +187,18 @@ def _tables(
 
 
 def _tags(
-    path: Path, first: int, tags: tuple[str, ...] | None, aliases: Mapping[str, str]
+    path: Path,
+    first: int,
+    tags: tuple[str, ...] | None,
+    aliases: Mapping[str, str],
+    known: re.Pattern[str],
 ) -> tuple[str, ...] | None:
     if tags is None:
         return None
     tags = tuple(aliases.get(tag, tag) for tag in tags)
     for place, tag in enumerate(tags):
-        if not TAG.match(tag):
-            raise malformed(path, first + place, f"expected a tag O, B-… or I-…, found {tag!r}")
+        if not known.fullmatch(tag):
+            raise malformed(path, first + place, f"expected a tag {known.pattern}, found {tag!r}")
     return tags
 
 

@@ -90,13 +90,16 @@ def read_rows(path: Path, n_columns: int, separator: str | None = "\t") -> list[
     Raises:
         DataError: for the first row that has fewer cells, with its line number.
     """
-    rows = []
-    for number, line in enumerate(read_text_lines(path), start=1):
+    return list(rows_of(path, n_columns, separator))
+
+
+def rows_of(path: Path, n_columns: int, separator: str | None = "\t") -> Iterator[tuple[str, ...]]:
+    """Yield the rows of `read_rows`: of a file too large to be held."""
+    for number, line in numbered_lines(path):
         if separator is None:
             cells = re.split(r"[ \t]+", line, maxsplit=n_columns - 1)
         else:
             cells = line.split(separator, n_columns - 1)
         if len(cells) != n_columns:
             raise malformed(path, number, f"expected {n_columns} columns, found {len(cells)}")
-        rows.append(tuple(cells))
-    return rows
+        yield tuple(cells)

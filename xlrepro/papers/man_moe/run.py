@@ -249,7 +249,7 @@ def predictions(model: ManMoe, split: Split, device: str) -> list[list[int]]:
     for indices, prediction in outputs(model, split, device):
         # shape: (tokens,), or (texts,) where they are pooled
         best = prediction.log_probabilities.argmax(-1).cpu()
-        pooled = len(best) == len(indices) and model.predictor.pool is not None
+        pooled = model.predictor.pool is not None
         sizes = [1] * len(indices) if pooled else [len(rows[i]) for i in indices]
         for index, row in zip(indices, best.split(sizes), strict=True):
             by_text[index] = row.tolist()

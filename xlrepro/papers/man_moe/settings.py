@@ -147,6 +147,8 @@ class TransferSettings(Checked):
         corpus(self.corpus, self.task)
         if self.corpus == "artificial" and not (self.train_sentences and self.test_sentences):
             raise ValueError("artificial corpora have no end: set train_sentences, test_sentences")
+        if not all(map(self.sources, self.targets)):
+            raise ValueError(f"languages: {self.languages} leave a target without a source")
         return self
 
     def sources(self, target: str) -> tuple[str, ...]:

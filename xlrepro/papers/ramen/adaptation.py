@@ -401,7 +401,9 @@ def data_parallel(trials: Iterable[Trial], device: str) -> None:
     distributed.destroy_process_group()
 
 
-def _built(kind: str, language: str, made: Any, write: Callable[[Path], None]) -> Path:
+def _built(
+    kind: str, language: str, made: Any, write: Callable[[Path], None], stages: Iterable[str]
+) -> Path:
     """Do as `built`, with all processes that train together; all but the first forget what they
     have written.
     """
@@ -413,7 +415,7 @@ def _built(kind: str, language: str, made: Any, write: Callable[[Path], None]) -
         if rank and not there:
             with TemporaryDirectory() as at, computing("single"):
                 write(Path(at))
-    return built(kind, language, made, write)
+    return built(kind, language, made, write, [_work(made, stage) for stage in stages])
 
 
 def _decisive(settings: AdaptationSettings) -> dict[str, Any]:
@@ -450,13 +452,13 @@ def recipe(settings: AdaptationSettings, target: str) -> dict[str, Any]:
 def english_folder(settings: AdaptationSettings, device: str = "cpu") -> Path:
     """Return the folder of the English model after stage 0, building it first if need be."""
     write = partial(_write_english, settings, device)
-    return _built("ramen-english", ENGLISH, english_recipe(settings), write)
+    return _built("ramen-english", ENGLISH, english_recipe(settings), write, ("head", "all"))
 
 
 def folder(settings: AdaptationSettings, target: str, device: str = "cpu") -> Path:
     """Return the folder of a bilingual model, building it first if it is not in the cache."""
     write = partial(_write_bilingual, settings, target, device)
-    return _built("ramen", target, recipe(settings, target), write)
+    return _built("ramen", target, recipe(settings, target), write, ("embeddings", "all"))
 
 
 def _new_english(settings: AdaptationSettings) -> BilingualModel:
@@ -472,12 +474,11 @@ def _write_english(settings: AdaptationSettings, device: str, at: Path) -> None:
     for number, (what, stage) in enumerate((("head", english.head), ("all", english.all))):
         log[what] = _tuned(settings, model, ENGLISH, what, stage, number, device)
     torch.save(model.cpu().state_dict(), at / "english.pt")
-    _finish(settings, ENGLISH, log, at)
+    _write_log(log, at)
 
 
-def _work(settings: AdaptationSettings, target: str, what: str) -> Path:
-    """Return where a stage keeps its checkpoint while it is tuned."""
-    made = english_recipe(settings) if target == ENGLISH else recipe(settings, target)
+def _work(made: Any, what: str) -> Path:
+    """Return where a stage of what a recipe makes keeps its checkpoint while it is tuned."""
     return cache_dir() / "ramen" / f"{hash_of(made)[:16]}-{what}.pt"
 
 
@@ -496,8 +497,8 @@ def _tuned(
     if what == "all" and target != ENGLISH:
         texts[ENGLISH] = text_of(settings, ENGLISH, stage.length)[0]
     key, mixed = [settings.seed, number], settings.precision == "mixed"
-    work = _work(settings, target, what)
-    fitted = Stage(model, texts, what, target, stage, key, mixed, device).run(work)
+    made = english_recipe(settings) if target == ENGLISH else recipe(settings, target)
+    fitted = Stage(model, texts, what, target, stage, key, mixed, device).run(_work(made, what))
     tail = fitted.step_losses[-max(1, fitted.iterations // 10) :]
     return {
         "updates": fitted.iterations,
@@ -527,14 +528,11 @@ def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at:
     for number, (what, name, stage) in enumerate(stages, start=2):
         log[name] = _tuned(settings, model, target, what, stage, number, device)
         torch.save(model.cpu().state_dict(), at / f"{name}.pt")
-    _finish(settings, target, log, at)
+    _write_log(log, at)
 
 
-def _finish(settings: AdaptationSettings, target: str, log: Mapping[str, Any], at: Path) -> None:
-    """Write the log; only now are the stages' checkpoints of no more use."""
+def _write_log(log: Mapping[str, Any], at: Path) -> None:
     (at / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
-    for what in ("head", "embeddings", "all"):
-        _work(settings, target, what).unlink(missing_ok=True)
 
 
 def initial(

@@ -18,7 +18,7 @@ from xlrepro.data import registry
 from xlrepro.data.loading import load, load_rows
 from xlrepro.data.readers.columns import read_conllu
 from xlrepro.data.readers.labelled import read_pairs
-from xlrepro.data.readers.text_files import read_rows
+from xlrepro.data.readers.text_files import rows_of
 from xlrepro.data.sentences import Sentence
 from xlrepro.data.supplied import ALIGNED, opened, vectors_of
 from xlrepro.encoders.words import files_of, open_lines, plain_word, plain_words
@@ -125,7 +125,7 @@ def pairs(settings: AdaptationSettings, target: str) -> list[tuple[list[str], li
         if not is_open
         else [local_path(path) for path in parallel_paths(target)]
     )
-    raw = (row for path in paths for row in read_rows(path, 2))
+    raw = (row for path in paths for row in rows_of(path, 2))
     if is_open:
         raw = ((english.lower(), foreign.lower()) for english, foreign in raw)
     split = ((tokenise(one, SOURCE), tokenise(two, target)) for one, two in raw)

@@ -17,6 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import Encoder
+from xlrepro.errors import DataError
 from xlrepro.papers.ramen.data import LABELS, Pair
 from xlrepro.papers.ramen.settings import HeadSettings
 from xlrepro.tasks import parsing
@@ -116,8 +117,14 @@ def framed(encoder: Encoder, words: Words) -> Read:
     """Return a sentence's subwords between beginning and end, and the one read of each word.
 
     Of the words of a sentence too long for the encoder the last subwords are left out.
+
+    Raises:
+        DataError: if it has more words than the encoder takes subwords: each needs its head.
     """
     room, special = encoder.limit - 2, encoder.subwords.special
+    if len(words) > room:
+        start = " ".join(words[:5])
+        raise DataError(f"{start} … has {len(words)} words, the encoder takes {room}: leave it out")
     split = [encoder.subwords.numbers(word) for word in words]
     if sum(map(len, split)) > room:
         split = [numbers[: max(1, room // len(words))] for numbers in split]

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro.encoders.pretrained import read_model, states_of
+from xlrepro.errors import SettingsError
 
 ENGLISH = "en"
 
@@ -153,5 +154,8 @@ class BilingualModel(nn.Module):
 
 def shortened(encoder: nn.Module, layers: int | None) -> nn.Module:
     """Return an encoder with its first so many layers alone, in place; None: all."""
-    encoder.encoder.layer = encoder.encoder.layer[:layers]  # type: ignore[union-attr,index]
+    known: Any = encoder.encoder.layer  # type: ignore[union-attr]
+    if layers and layers > len(known):
+        raise SettingsError(f"the encoder has {len(known)} layers, not {layers}")
+    encoder.encoder.layer = known[:layers]  # type: ignore[union-attr]
     return encoder

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from xlrepro.encoders import supplied_files
 from xlrepro.papers.ramen import supplied
-from xlrepro.training.settings import Budget, Count, Dropped, FromZero, MixedPrecision, Rate
+from xlrepro.training.settings import Budget, Count, Dropped, FromZero, MixedPrecision, Rate, Some
 from xlrepro.values import Checked
 
 Corpus = Literal["artificial", "open", "supplied"]
@@ -141,8 +141,8 @@ class EvaluationSettings(Checked):
 
     task: Literal["XNLI", "UD", "UD supervised"]
     corpus: Corpus
-    targets: tuple[Literal["ar", "fr", "hi", "ru", "vi", "zh"], ...]
-    checkpoints: tuple[Literal["start", "embeddings", "end"], ...] = ("end",)
+    targets: Some[Literal["ar", "fr", "hi", "ru", "vi", "zh"]]
+    checkpoints: Some[Literal["start", "embeddings", "end"]] = ("end",)
     model: str | None = None
     layers: Count | None = None
     adaptation: AdaptationSettings | None = None

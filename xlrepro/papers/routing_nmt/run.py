@@ -11,7 +11,7 @@ from xlrepro.papers.routing_nmt.encoding import Encoded, Example
 from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.scores import PERPLEXITY_SIGNATURE, scored
 from xlrepro.papers.routing_nmt.settings import DIRECTIONS, TRANSLATION, TranslationSettings
-from xlrepro.paths import build_dir
+from xlrepro.paths import checkpoint_of
 from xlrepro.precision import computing
 from xlrepro.training.batches import in_order
 from xlrepro.training.loop import Checkpoints, compute_repeatably, fit
@@ -30,13 +30,11 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
     settings = trial.typed(TranslationSettings)
     (system,) = trial.systems
     data = Encoded(settings)
-    # another trial, or another version of the task, has another key
-    checkpoint = build_dir() / "checkpoints" / f"{trial.key[:32]}.pt"
     compute_repeatably(context.device)
     model = make_model(settings, data, trial.seed).to(context.device)
     learner = training.MultiTaskLearner(model, data, settings, trial.seed, context.device)
     at_most = settings.epochs, settings.patience
-    fitted = fit(learner, *at_most, context.progress, Checkpoints(checkpoint))
+    fitted = fit(learner, *at_most, context.progress, Checkpoints(checkpoint_of(trial.key)))
     sizes, course = {n: p.numel() for n, p in model.named_parameters()}, learner.course
     others = {*settings.auxiliary}
     details: dict[str, Any] = {
@@ -73,7 +71,6 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
             details["test_counts"] = scores.statistics[:, :6].tolist()
     if settings.model.kind == "routed":
         details["routers"] = routers(model, data, context.device)
-    checkpoint.unlink(missing_ok=True)
     return TrialResult(
         cells, details, signatures, training_tokens=fitted.tokens, training_seconds=fitted.seconds,
         stopped=fitted.stopped if settings.patience else None,

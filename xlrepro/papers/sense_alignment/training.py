@@ -8,7 +8,7 @@ optimisers, the LSTM's state and the step.
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -405,12 +405,10 @@ def load(
     Raises:
         DataError: if a text file cannot be had, or what is kept is damaged.
     """
-    folder = built(
-        "language-model",
-        "-".join(languages),
-        _recipe(settings, languages),
-        lambda target: _build(settings, languages, target, device),
-    )
+    made = _recipe(settings, languages)
+    checkpoint = cache_dir() / "pretraining" / f"senses-{hash_of(made)[:16]}.pt"
+    write = partial(_build, settings, languages, checkpoint, device)
+    folder = built("language-model", "-".join(languages), made, write, [checkpoint])
     kept = loop.Checkpoints(folder / "model.pt").load()
     if kept is None:
         raise DataError(f"{folder} has no model.pt: remove the folder, it is made again")
@@ -424,10 +422,13 @@ def load(
 
 
 def _build(
-    settings: LanguageModelSettings, languages: tuple[str, ...], target: Path, device: str
+    settings: LanguageModelSettings,
+    languages: tuple[str, ...],
+    checkpoint: Path,
+    device: str,
+    target: Path,
 ) -> None:
     corpus = text.read(settings, languages)
-    checkpoint = cache_dir() / "pretraining" / f"senses-{recipe_hash(settings, languages)[:16]}.pt"
     run, progress = pretrain(settings, corpus, checkpoint, device)
     model, training, network = run.model.eval(), settings.training, settings.network
     each = network.positions if network.family == "bert" else training.unroll
@@ -445,7 +446,6 @@ def _build(
     }
     kept = {"model": model.state_dict(), "words": corpus.words[: corpus.known], "log": log}
     loop.Checkpoints(target / "model.pt").save(kept)
-    checkpoint.unlink(missing_ok=True)
 
 
 def _content(state: dict[str, Tensor]) -> str:

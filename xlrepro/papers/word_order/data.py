@@ -13,7 +13,7 @@ import torch
 from xlrepro.data.sentences import Sentence
 from xlrepro.papers.word_order.settings import SHUFFLED_COPIES, TaggingSettings
 from xlrepro.tasks.source import Source
-from xlrepro.tasks.tagging import TaggedSplit, encoded, joined, labels, split_of, tag_set
+from xlrepro.tasks.tagging import LAYERS, TaggedSplit, encoded, joined, labels, split_of, tag_set
 from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
 
@@ -55,13 +55,12 @@ def shuffled_copy(
 def disturbed_test(settings: TaggingSettings, source: Source, k: int, seed: int) -> TaggedSplit:
     """Return the source's test set, units moved by at most ``k`` places, spans whole."""
     draw = np.random.default_rng([seed, k])
-    layer = {"NER": "entities", "SF": "slots"}[source.task]
     moved = []
     for sentence in source.sentences(settings.source, "test"):
         bio = labels(sentence, source.task)
         order = shuffle_order(bio, k, draw)
         tokens = tuple(sentence.tokens[i] for i in order)
-        moved.append(Sentence(tokens, **{layer: tuple(bio[i] for i in order)}))  # type: ignore[arg-type]
+        moved.append(Sentence(tokens, **{LAYERS[source.task]: tuple(bio[i] for i in order)}))  # type: ignore[arg-type]
     return encoded(moved, settings.source, source.task, tag_set(source), source.vectors)
 
 

@@ -29,7 +29,6 @@ from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import labels, span_tags
 from xlrepro.training.batches import in_order, ordered_batches, shuffled_batches
 from xlrepro.training.loop import BatchLearner, Fit, Step, compute_repeatably, fit
-from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet, encode
@@ -248,11 +247,7 @@ class NLUSplit:
 
 
 def known_labels(sentences: Sequence[Sentence]) -> Labels:
-    """Return the intents and slots of the source training sentences, each B- with its I-.
-
-    Raises:
-        DataError: if a sentence has no slots.
-    """
+    """Return the intents and slots of the source training sentences, each B- with its I-."""
     tags = span_tags(labels(s, "SF") for s in sentences)
     return TagSet([str(s.intent) for s in sentences]), tags
 
@@ -329,7 +324,8 @@ def trained(
     torch.manual_seed(seed)
     table = train.encoded.table.to(device)
     model = NLUModel(settings.encoder, table.shape[1], *map(len, known)).to(device)
-    adam, generator = ScheduledAdam(model, settings.learning_rate), np.random.default_rng(seed)
+    adam = torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)
+    generator = np.random.default_rng(seed)
 
     def batches(round_: int) -> Iterator[Batch]:
         return shuffled_batches(train.encoded, settings.batch_size, generator)
@@ -340,7 +336,7 @@ def trained(
         # shape: (batch, length, dim)
         x = table[on_device.rows]
         losses = model.losses(x, intents, on_device.tags, on_device.mask)
-        two_steps(model, losses, adam.adam)
+        two_steps(model, losses, adam)
         sentences = len(batch.indices)
         intent_loss, slot_loss = (float(loss.detach()) for loss in losses)
         # a mean over sentences and a sum over them

@@ -102,7 +102,7 @@ def nearest_orthogonal(w: Tensor) -> Tensor:
 
 
 def draw(x: Tensor, settings: AdversarialSettings) -> Tensor:
-    """Draw a batch of the most frequent words, ``(batch, dim)``, from the global chance.
+    """Draw a batch of the most frequent words, ``(batch, dim)``, from torch's global generator.
 
     Args:
         x: rows of length 1, ``(n, dim)``; the discriminator sees them at length √dim.
@@ -138,7 +138,7 @@ def muse(x: Tensor, y: Tensor, settings: AdversarialSettings, seed: int = 0) -> 
         x: rows of length 1, most frequent word first, ``(n, dim)``.
         y: likewise, ``(m, dim)``.
         settings: of training and refinement.
-        seed: of all chance.
+        seed: of every random draw.
 
     Returns:
         The map with the highest criterion, ``(dim, dim)``.
@@ -156,7 +156,7 @@ def umwe(spaces: Sequence[Tensor], settings: AdversarialSettings, seed: int = 0)
     Args:
         spaces: rows of length 1, most frequent word first, each ``(words, dim)``.
         settings: those of MUSE.
-        seed: of all chance.
+        seed: of every random draw.
 
     Returns:
         The maps of the round with the highest criterion, each ``(dim, dim)``: the mean of the
@@ -180,7 +180,7 @@ def _learnt(
         judged: the languages that have a discriminator.
         compared: the ordered pairs of languages that the criterion is averaged over.
         settings: of both.
-        seed: of all chance.
+        seed: of every random draw.
     """
 
     @torch.no_grad()
