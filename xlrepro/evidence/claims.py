@@ -28,7 +28,7 @@ from xlrepro.evidence.intervals import ALPHA, ITEM_DRAWS, LEVEL, half_width, tai
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers, View
-from xlrepro.evidence.text import enumerated
+from xlrepro.evidence.text import enumerated, number
 from xlrepro.paths import data_dir
 from xlrepro.values import Checked, read_model
 
@@ -352,7 +352,14 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
     ):
         status = NO_EFFECT
     power = float(np.mean(truth.counted(seen))) if theirs else None
-    return ClaimVerdict(status, share, p, decidable=max(halves.values(), default=None), power=power)
+    decidable, note = max(halves.values(), default=None), ""
+    for leaf in truth.leaves if status == INCONCLUSIVE and decidable else ():
+        side, *ends = tests[leaf.name]
+        if side[0] == p[0]:  # on which all hangs
+            gap, low, high = (number(each, 2, signed=True) for each in (leaf.gap[0], *ends))
+            said = f"{leaf.text} by" if leaf.text else "the least certain difference is"
+            note = f"{said} {gap} ({low} to {high})"
+    return ClaimVerdict(status, share, p, decidable=decidable, power=power, note=note)
 
 
 def held_back(status: str, heads: str, truth: Truth, places: Places) -> tuple[str, str]:
@@ -563,6 +570,7 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
         status, note = held_back(status, min(heads), true, places)
         notes.append(note)
     notes += [f"not known whether {what}" for what in unknown]
+    notes = [verdict.note, *notes] if verdict.note and status == INCONCLUSIVE else notes
     return replace(
         verdict, status=status, n=n, alone=alone, compared=_told(true), note="; ".join(notes)
     )

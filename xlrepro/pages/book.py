@@ -143,7 +143,7 @@ def papers(profile: str) -> Files:
         names = indexed(paper.menu, paper.short, *paper.also)
         files[f"{key}/findings.md"] = findings.markdown(key).replace("\n\n", f"\n\n{names}\n\n", 1)
         files[f"{key}/claims.md"] = (
-            f"# Claims: {paper.short}\n\n*{paper.title}*\n\n"
+            f"# Claims: {paper.short}\n\n*{paper.title}*: {paper.version}\n\n"
             f"{indexed(*(c.id for c in evidence.claims(key)))}\n\n"
             "*Reported*: judged on the paper's own numbers. *Open*: on our runs with open data. "
             "What stands after it names our additional rows, such as other word vectors.\n\n"

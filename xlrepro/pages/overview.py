@@ -58,14 +58,14 @@ def answer() -> str:
     signs = sum(v is not None and v.status == claims.REPLICATES and v.form != "" for v in judged)
     cells = numbers()
     return (
-        "On open data, of the five main claims "
+        "On open data, of the five main comparisons, each the core of a paper's claim, "
         f"{'none replicates: ' * (not found[claims.REPLICATES])}{claims.counted(found)}. "
         f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}; "
         f"of those that replicate {signs} in sign only, for other data cannot test a size. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} stand beside one of ours, "
         f"nearly all on proxies. {cells['computed']}, distances computed from a published table, "
         f"use a paper's own data: {cells['within']} agree. Of scores of trained systems "
-        f"{cells['scores'] or 'none'} does."
+        f"{cells['scores'] or 'none'} was computed on a paper's own data, so values stay open."
     )
 
 
@@ -105,8 +105,8 @@ def _verdict(verdict: claims.ClaimVerdict | None) -> Cell:
     if verdict is None:
         return Cell("–")
     status, form = verdict.status, ", sign only" if verdict.form and verdict.p else ""
-    untested = status in (claims.NOT_TESTABLE, claims.NOT_RUN)
-    why = re.split("[:;] ", verdict.note)[0] * untested
+    undecided = status in (claims.NOT_TESTABLE, claims.NOT_RUN, claims.INCONCLUSIVE)
+    why = re.split("[:;] ", verdict.note)[0] * undecided
     return Cell(f"{claims.SIGNS.get(status, '')} {status}{form}".strip(), why, kind=status)
 
 
