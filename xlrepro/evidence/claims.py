@@ -355,10 +355,9 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
     decidable, note = max(halves.values(), default=None), ""
     for leaf in truth.leaves if status == INCONCLUSIVE and decidable else ():
         side, *ends = tests[leaf.name]
-        if side[0] == p[0]:  # on which all hangs
+        if side[0] == p[0]:
             gap, low, high = (number(each, 2, signed=True) for each in (leaf.gap[0], *ends))
-            said = f"{leaf.text} by" if leaf.text else "the least certain difference is"
-            note = f"{said} {gap} ({low} to {high})"
+            note = f"it hangs on {leaf.text or 'a difference'} by {gap} ({low} to {high})"
     return ClaimVerdict(status, share, p, decidable=decidable, power=power, note=note)
 
 
