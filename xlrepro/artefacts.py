@@ -95,11 +95,7 @@ def used() -> dict[str, str]:
 
 
 def built(
-    kind: str,
-    language: str,
-    recipe: Any,
-    build: Callable[[Path], None],
-    checkpoints: Iterable[Path] = (),
+    kind: str, language: str, recipe: Any, build: Callable[[Path], None], spent: Iterable[Path] = ()
 ) -> Path:
     """Return the folder of an artefact, building it first if it is not in the cache, or damaged.
 
@@ -111,7 +107,7 @@ def built(
         language: of which language.
         recipe: JSON-able; everything that decides the content.
         build: writes the content into the empty folder that it is given.
-        checkpoints: of the build; removed once the artefact is on the disk.
+        spent: checkpoints of the build, removed once the artefact is on the disk.
 
     Raises:
         SettingsError: if kind and language do not make a name of a folder.
@@ -122,7 +118,7 @@ def built(
         (folder.parent / "locks").mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / "locks" / f"{folder.name}.lock"):
             manifest = _whole(folder) or _build(folder, f"{kind} {language}", recipe, build)
-            for checkpoint in checkpoints:
+            for checkpoint in spent:
                 checkpoint.unlink(missing_ok=True)
     for name, sha256 in manifest["data"].items():
         note_data(name, sha256)

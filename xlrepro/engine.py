@@ -302,6 +302,8 @@ def _run_on(
                 display.end(trial, _keep(trial, future, store, summary))
                 flying.pop(future)[1].release()
             display.show()
+        with suppress(OSError, ValueError):  # nothing is lost where a worker has gone
+            client.run(_forget, [record.key for record in summary.done])  # on other machines, too
     finally:
         if flying and client.status == "running":
             client.cancel(list(flying), force=True)
@@ -328,7 +330,7 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
         outcome = " ".join(f"{type(error).__name__}: {error}".split()), str(error)
     if isinstance(outcome, Record):
         store.put(outcome)
-        checkpoint_of(trial.key).unlink(missing_ok=True)
+        _forget([trial.key])
         summary.done.append(outcome)
         return duration(outcome.wall_seconds)
     reason, output = outcome
@@ -336,6 +338,12 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
     write_atomically(log, f"{trial.label}\n\n{output}")
     summary.failed.append((f"{trial.label}: {reason}", log))
     return f"FAILED: {reason}"
+
+
+def _forget(keys: Sequence[str]) -> None:
+    """Remove the checkpoints of trials whose records are kept: `again` is to train anew."""
+    for key in keys:
+        checkpoint_of(key).unlink(missing_ok=True)
 
 
 def _mixed(settings: Mapping[str, Any], at: str = "") -> Iterator[str]:

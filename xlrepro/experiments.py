@@ -488,8 +488,7 @@ def _made(
     """
     overrides = json.loads(changes)
     trials = dict.fromkeys(experiment(key).make(profile, systems, seeds, overrides))
-    tasks = dict.fromkeys(trial.task for trial in trials)
-    known = {path: None for name in tasks for path in _paths(task(name).model)}
+    known = {path: None for t in trials for path in _paths(task(t.task).model)}
     for path in overrides.keys() - {"parts"} if trials else ():
         if any(_has(task(t.task).typed(t.settings, t.label), path.split(".")) for t in trials):
             continue

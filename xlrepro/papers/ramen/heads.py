@@ -123,8 +123,7 @@ def framed(encoder: Encoder, words: Words) -> Read:
     """
     room, special = encoder.limit - 2, encoder.subwords.special
     if len(words) > room:
-        start = " ".join(words[:5])
-        raise DataError(f"{start} … has {len(words)} words, the encoder takes {room}: leave it out")
+        raise DataError(f"{' '.join(words[:5])} … has {len(words)} words, not {room} or fewer")
     split = [encoder.subwords.numbers(word) for word in words]
     if sum(map(len, split)) > room:
         split = [numbers[: max(1, room // len(words))] for numbers in split]
