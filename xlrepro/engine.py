@@ -124,7 +124,7 @@ def check_call(
             raise SettingsError(f"--{name} must be 1 or more, not {value}")
 
 
-def check_supplied(trials: Sequence[Trial]) -> None:
+def check_supplied(trials: Sequence[Trial], *, texts: bool = True) -> None:
     """Check that the files that the user supplies for trials are there, whole and readable.
 
     Raises:
@@ -132,7 +132,7 @@ def check_supplied(trials: Sequence[Trial]) -> None:
     """
     paths = files_of(trials, "supplied")
     supplied.files(paths)
-    supplied.check(paths)
+    supplied.check(paths, texts=texts)
 
 
 def run_trials(
@@ -532,7 +532,7 @@ def _unfit(code: dict[str, str], mixed: list[str], device: str, trials: list[Tri
     try:
         if resolve(device) == "cpu" and mixed:
             return f"mixed precision needs a CUDA GPU: run it there, or add {' '.join(mixed)}"
-        check_supplied(trials)
+        check_supplied(trials, texts=False)  # not by each of many workers
     except XlreproError as error:
         return str(error)
     return ""

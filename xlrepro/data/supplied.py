@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from xlrepro.data.loading import read_sentences
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
@@ -26,13 +27,13 @@ ALIGNED, WIKI = "fasttext-aligned", "fasttext-wiki"
 CONLL = "conll-ner"
 REVIEWS = "cls-acl10"
 # How files are read, by their top folder
-READERS: dict[str, Callable[[Path], Iterable[object]]] = {
+LABELLED: dict[str, Callable[[Path], Iterable[object]]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
     REVIEWS: read_reviews, "multinli_1.0": read_pairs,
     UTTERANCES: partial(read_sentences, UTTERANCES),
-    "wikipedia": numbered_lines, "language-model-text": numbered_lines,
-    "ramen-parallel": partial(rows_of, n_columns=2),
 }  # fmt: skip
+TEXTS = {"wikipedia": numbered_lines, "language-model-text": numbered_lines,
+         "ramen-parallel": partial(rows_of, n_columns=2)}  # fmt: skip
 PACKED = (".json", ".safetensors")  # read, or refused, as a whole
 CHOICE = re.compile(r"\{([^}]*)\}")
 
@@ -119,16 +120,21 @@ def files(names: Sequence[str]) -> list[Path]:
     return [root / name for name in names]
 
 
-def check(names: Sequence[str]) -> None:
+def check(names: Sequence[str], *, texts: bool = True) -> None:
     """Check that files are whole and can be read: a trial may open them after days.
+
+    Args:
+        names: paths below the folder of supplied files.
+        texts: whether running text is read through, too: a gigabyte takes five seconds.
 
     Raises:
         DataError: for the first line that is wrong, with file and number, or a file cut off.
     """
     sets = _sets(data_dir()).values() if names else ()
     counts = {file: count for each in sets for file, count in each.counts.items()}
+    readers: dict[str, Any] = LABELLED | (TEXTS if texts else {})
     for name in names:
-        place, read = supplied_dir() / name, READERS.get(name.partition("/")[0])
+        place, read = supplied_dir() / name, readers.get(name.partition("/")[0])
         for file in sorted(place.glob("*.conllu")) or [place]:
             found = sum(1 for _ in read(file)) if read else 0
             end = b"\n\n" if read is read_conllu else b"\n"
