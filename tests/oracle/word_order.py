@@ -47,6 +47,8 @@ def migrate(record: dict) -> dict | str:
     )
     if ablated and record["profile"] == "open" and settings["epochs"] == 4:
         return "cut off after 4 epochs: Table 6 trains until early stopping, as Table 1"
+    if record["experiment"] == "word_order/figure3" and record["profile"] == "open":
+        return "cut off after 4 epochs: Figure 3 trains until early stopping, as Table 1"
     slots = record["experiment"] == "word_order/table1" and record["columns"][0] == "SF/en"
     row = RATES.get((record["systems"][0], settings.get("learning_rate")))
     tables = ("word_order/table1", "word_order/table2")
