@@ -302,8 +302,9 @@ def _run_on(
                 display.end(trial, _keep(trial, future, store, summary))
                 flying.pop(future)[1].release()
             display.show()
-        with suppress(OSError, ValueError):  # nothing is lost where a worker has gone
-            client.run(_forget, [record.key for record in summary.done])  # on other machines, too
+        if not flying:  # a worker amid a trial may not answer
+            with suppress(OSError, ValueError):  # nothing is lost where one has gone
+                client.run(_forget, [record.key for record in summary.done])  # elsewhere, too
     finally:
         if flying and client.status == "running":
             client.cancel(list(flying), force=True)

@@ -344,7 +344,7 @@ class Experiment:
             changed = (_nested(p, v) for p, v in overrides.items() if _has(typed, p.split(".")))
             typed = kind.typed(merged(settings, *changed), where) if overrides else typed
             fills = entry.fills or row.fills or self.entry.fills
-            named = {name for column in fills for _, name, _, _ in Formatter().parse(column)}
+            named = {n for column in fills if overrides for _, n, _, _ in Formatter().parse(column)}
             fixed = {*self.entry.each, *entry.set} - named if "part" in named else ()
             if clash := sorted(overrides.keys() & fixed):
                 raise SettingsError(f"{self.key}: parts set {clash[0]}: choose with parts={part}")
