@@ -182,17 +182,18 @@ class Page:
         """Say in a few sentences what was found, beside a figure and this run.
 
         Args:
-            figure: ``None``: reported beside reproduced, system by system, in the columns of the
-                page's main difference.
+            figure: ``None``: reported beside reproduced, system by system, in the blocks and
+                columns of the page's main difference.
         """
         verdicts = self.evidence.verdicts(self.key)
         claims = self.evidence.claims(self.key)
         judged = [(c, v) for c in claims if (v := verdicts[c.id].get(self.view.profile))]
         found = answer(self.view, judged, self.records())
         main = self.entry.answer_at(self.view.profile)
-        columns = list(main_gap(self.view, main).columns) if main else self.averages()[:1]
+        columns = list(main_gap(self.view, main).columns) if main else []
         if figure is None:
-            figure = self.scores(columns or None)
+            blocks = [s.partition(":")[0] for s in (main.first, main.second)] if main else []
+            figure = self.scores(columns or None, blocks)
         return Shown((markup("answer", found), figure, *self._this_run(columns)), "xl-answer")
 
     def _this_run(self, columns: Sequence[str] = ()) -> list[Any]:
@@ -221,9 +222,15 @@ class Page:
         own = [part for part in self._this_run() if isinstance(part, Table)]  # not folded
         return Shown((*parts, *own))
 
-    def scores(self, columns: Sequence[str] | None = None) -> Shown:
-        """Draw means with their intervals beside the reported numbers; ``None``: all columns."""
-        return Shown(tuple(plots.scores(self.frame, columns)), "xl-plots")
+    def scores(self, columns: Sequence[str] | None = None, blocks: Sequence[str] = ()) -> Shown:
+        """Draw means with their intervals beside the reported numbers.
+
+        Args:
+            columns: which; ``None``: all.
+            blocks: which; none named: all.
+        """
+        frame = self.frame.query("block in @blocks") if blocks else self.frame
+        return Shown(tuple(plots.scores(frame, columns)), "xl-plots")
 
     def over_setting(self, along: str, **options: Any) -> plots.Figure:
         """Draw scores, or a gain, over the values that columns name; see `plots.over_setting`."""
@@ -328,10 +335,8 @@ class Page:
 
 def claims_list(evidence: Evidence, key: str) -> Markup:
     """Return the claims of a paper or an experiment: the authors', our readings folded below."""
-    known = evidence.claims(key)
-    verdicts = evidence.verdicts(key)
-    items: dict[str, dict[str, Any]] = {}
-    for claim in known:
+    verdicts, items = evidence.verdicts(key), dict[str, dict[str, Any]]()
+    for claim in evidence.claims(key):
         of = verdicts[claim.id].items()
         # Additional rows that nobody ran for a claim say nothing of it
         judged = {titled(label, claim.paper): v for label, v in of
