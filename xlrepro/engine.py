@@ -53,9 +53,15 @@ LOST = (
 # Dask tells glibc to give back freed memory at once; a training step takes it again at once, and
 # the page faults cost a third of the time.
 ALLOCATOR_ENVIRONMENT = {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**28)}
-# One thread per trial, set before the process starts: libraries read it when they are loaded.
+# Of workers and kernels, set before the process starts: libraries read it when they are loaded.
+# One thread each: two at a time, and the same numbers everywhere.
 WORKER_ENVIRONMENT = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS")}
 WORKER_ENVIRONMENT |= {"TOKENIZERS_PARALLELISM": "false", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+WORKER_ENVIRONMENT |= {
+    "MPLBACKEND": "agg",
+    "TQDM_DISABLE": "1",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+}
 WORKER_ENVIRONMENT |= ALLOCATOR_ENVIRONMENT
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 1,  # a dead worker's trial is tried once more
@@ -431,7 +437,7 @@ def local_client(
         logging.getLogger(name).setLevel(SILENT)
     with _own_settings():
         try:
-            _start_fork_server()
+            start_fork_server()
             cluster = SpecCluster(
                 workers=workers,
                 scheduler={"cls": Scheduler, "options": {**options, "port": 0}},
@@ -449,17 +455,22 @@ def local_client(
                 cluster.close(timeout=30)
 
 
-def _start_fork_server() -> None:
-    """Start the process that workers are forked from, SIGINT blocked in it and so in them."""
+def start_fork_server(*modules: str) -> None:
+    """Start the process that workers are forked from, SIGINT blocked in it and so in them.
+
+    Args:
+        modules: what it loads, so that no worker has to; one that runs already has loaded its own.
+    """
     from distributed.utils import get_mp_context
 
-    get_mp_context()  # tells the server what to load
-    resource_tracker.ensure_running()  # else the server's start would, and let SIGINT through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        forkserver.ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with _own_settings():
+        get_mp_context().set_forkserver_preload(["distributed", "torch", *modules])
+        resource_tracker.ensure_running()  # else the server's start would, and let SIGINT through
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            forkserver.ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _why_no_workers(error: BaseException) -> str:

@@ -11,10 +11,9 @@ import hashlib
 import json
 import logging
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import reduce
@@ -24,7 +23,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from xlrepro.engine import check_call, run_trials
+from xlrepro.engine import check_call, run_trials, start_fork_server
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, data_dir, project_root
@@ -34,13 +33,11 @@ from xlrepro.values import parse_value
 
 logger = logging.getLogger("xlrepro")
 
-# Of kernels. One thread per process: two notebooks at a time, and the same numbers everywhere.
-ENVIRONMENT = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
-    "MPLBACKEND": "agg",
-    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-    "TQDM_DISABLE": "1",
-}
+LOADED = (
+    "ipykernel.kernelapp",
+    "scipy.special",
+    "xlrepro.pages.page",
+)  # what kernels are forked with
 START_SECONDS = 300  # a kernel may take to answer: the machine may be busy
 SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
 # What notebooks do not call
@@ -252,6 +249,8 @@ def run_batch(
     with only_one(build_dir() / "notebooks"), chdir(project_root()):
         state = state_of_things()
         stale = [job for job in jobs if force or not is_current(job, state)]
+        if stale:
+            start_fork_server(*LOADED)
         failing = make_records(stale, report)
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
@@ -274,7 +273,8 @@ def run_batch(
                         summary.done.append(job.experiment)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                _end_kernels()
+                while wait(running, 0.2).not_done:  # one may be about to start
+                    _end_kernels()
                 raise
     return summary
 
@@ -309,19 +309,11 @@ def _run(job: Job, state: str, folder: Path, failing: Mapping[str, str]) -> str:
     have failed already (`make_records`) would only run them once more.
     """
     import papermill
-    from jupyter_client.kernelspec import KernelSpec
-    from jupyter_client.manager import AsyncKernelManager
     from traitlets.config import Config
 
+    from xlrepro.pages.kernels import ThisInterpreter
+
     logging.getLogger("papermill").setLevel(logging.CRITICAL)  # a kernel's death is told below
-
-    class ThisInterpreter(AsyncKernelManager):
-        """Whatever kernels the user has."""
-
-        # Quiet: it is interrupted at its end, and would call that an error
-        argv = (sys.executable, "-m", "ipykernel_launcher", "--quiet", "-f", "{connection_file}")
-        kernel_spec = KernelSpec(argv=[*argv], language="python", env=ENVIRONMENT)
-
     job.target.parent.mkdir(parents=True, exist_ok=True)
     for suffix in (".sha256", ".log", ".failed.ipynb"):
         job.beside(suffix).unlink(missing_ok=True)
