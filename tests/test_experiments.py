@@ -19,7 +19,9 @@ experiments:
     task: pos
     seeds: {open: [0, 1]}
     fills: ["{part}/{source}", "{part}/{targets}", "{part}/avg"]
-    defaults: {corpus: artificial, vectors: dictionary, epochs: 9, patience: 3, batch_size: 4}
+    defaults:
+      {corpus: artificial, vectors: dictionary, train_sentences: 9, test_sentences: 9, epochs: 9,
+       patience: 3, batch_size: 4}
     profiles:
       smoke: {learning_rate: 0.5, encoder: {dim: 8, heads: 2}}
       open: {learning_rate: 0.1}
@@ -48,7 +50,9 @@ experiments:
     each: {targets: ["{part}"]}
     parts: [de, "no"]
     profiles:
-      smoke: {corpus: artificial, vectors: dictionary, epochs: 1, patience: 1, learning_rate: 0.5}
+      smoke:
+        {corpus: artificial, vectors: dictionary, train_sentences: 9, test_sentences: 9, epochs: 1,
+         patience: 1, learning_rate: 0.5}
     rows:
       "word:ORT": {set: {encoder: {kind: transformer}}}
 """
