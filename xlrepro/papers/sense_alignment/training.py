@@ -57,10 +57,7 @@ def build_model(settings: LanguageModelSettings, corpus: Corpus) -> Model:
 
 
 def pretrain(
-    settings: LanguageModelSettings,
-    corpus: Corpus,
-    checkpoint: Path,
-    device: str = "cpu",
+    settings: LanguageModelSettings, corpus: Corpus, checkpoint: Path, device: str = "cpu"
 ) -> tuple["Run", loop.Fit]:
     """Train from the checkpoint, if there is one, to the end.
 
@@ -248,11 +245,7 @@ class LanguageModel:
         return {name: v for name, v in self.log.items() if name != "content" and v != []}
 
     def result(
-        self,
-        cells: list[Cell],
-        details: dict[str, Any],
-        signatures: dict[str, str],
-        **more: Any,
+        self, cells: list[Cell], details: dict[str, Any], signatures: dict[str, str], **more: Any
     ) -> TrialResult:
         """Return the result of a trial that looks at this model alone, with how it was trained."""
         return TrialResult(
