@@ -47,13 +47,16 @@ WRONG = [
     "man_moe/table4 smoke vectors=distributional", "man_moe/table4 open vectors=umwe",
     "ramen/table1 smoke head.layer=3", "ramen/table2 open head.layer=13",
     "ramen/table1 smoke layers=3",
+    "ramen/table1 smoke adaptation.initialisation.vectors=fasttext-aligned",
+    "ramen/table1 smoke adaptation.english.model=tiny@1",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("asked", WRONG)
 def test_what_no_trial_can_run_with_is_refused_when_trials_are_made(asked):
     key, profile, given = asked.split()
-    with pytest.raises(SettingsError, match=f"{given.partition('=')[0]}|part 'foo'|has .* layers"):
+    name = given.partition("=")[0].removeprefix("adaptation.").removeprefix("initialisation.")
+    with pytest.raises(SettingsError, match=f"{name}|part 'foo'|has .* layers"):
         experiment(key).trials(profile, overrides=parse_overrides([given]))
 
 

@@ -94,6 +94,14 @@ class AdaptationSettings(Checked):
     precision: MixedPrecision = "single"
     seed: FromZero = 0
 
+    @model_validator(mode="after")
+    def _vectors_and_model_are_there(self) -> Self:
+        if (self.corpus == "supplied") != (self.initialisation.vectors == "fasttext-aligned"):
+            raise ValueError("vectors: fasttext-aligned of a supplied corpus, of others not")
+        if "@" in self.english.model:
+            raise ValueError("english.model: it is adapted whole: leave out @ and the layer")
+        return self
+
 
 class HeadSettings(Budget):
     """What is trained on states: a classifier of pairs, or a parser.
