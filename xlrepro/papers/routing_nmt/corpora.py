@@ -151,18 +151,11 @@ def auxiliary(corpus: str, task: str) -> Splits:
 @cache
 def _artificial_translation(pair: str) -> Splits:
     """Statements in two languages; training pairs never repeat a held-out sentence."""
-    drawn = {
-        split: [
-            (tuple(a.tokens), tuple(b.tokens))
-            for a, b in zip(
-                family_of(FAMILY_SEED).corpus("en", number, split, kind="statements"),
-                family_of(FAMILY_SEED).corpus(
-                    ARTIFICIAL_TARGETS[pair], number, split, kind="statements"
-                ),
-            )
-        ]
-        for split, number in DRAWN.items()
-    }
+    family, codes = family_of(FAMILY_SEED), ("en", ARTIFICIAL_TARGETS[pair])
+    drawn: dict[str, list[Pair]] = {}
+    for split, number in DRAWN.items():
+        sides = (family.corpus(code, number, split, kind="statements") for code in codes)
+        drawn[split] = [(a.tokens, b.tokens) for a, b in zip(*sides, strict=True)]
     lines = {split: [detokenised(list(b)) for _, b in drawn[split]] for split in ("dev", "test")}
     return without_overlap(drawn, lines)
 
