@@ -19,7 +19,9 @@ experiments:
     task: pos
     seeds: {open: [0, 1]}
     fills: ["{part}/{source}", "{part}/{targets}", "{part}/avg"]
-    defaults: {corpus: artificial, vectors: dictionary, epochs: 9, patience: 3, batch_size: 4}
+    defaults:
+      {corpus: artificial, vectors: dictionary, train_sentences: 9, test_sentences: 9, epochs: 9,
+       patience: 3, batch_size: 4}
     profiles:
       smoke: {learning_rate: 0.5, encoder: {dim: 8, heads: 2}}
       open: {learning_rate: 0.1}
@@ -48,7 +50,9 @@ experiments:
     each: {targets: ["{part}"]}
     parts: [de, "no"]
     profiles:
-      smoke: {corpus: artificial, vectors: dictionary, epochs: 1, patience: 1, learning_rate: 0.5}
+      smoke:
+        {corpus: artificial, vectors: dictionary, train_sentences: 9, test_sentences: 9, epochs: 1,
+         patience: 1, learning_rate: 0.5}
     rows:
       "word:ORT": {set: {encoder: {kind: transformer}}}
 """
@@ -59,7 +63,7 @@ def toy(tmp_path):
     (tmp_path / "word_order").mkdir()
     path = tmp_path / "word_order" / "experiments.yaml"
     path.write_text(YAML, "utf-8")
-    with other_papers("PAPERS", tmp_path):
+    with other_papers("PAPERS", tmp_path), other_papers("ORDER", ("word_order",)):
         yield path
 
 
@@ -155,6 +159,12 @@ def test_a_slip_in_the_yaml_is_named_with_its_place(toy, old, new, said):
     toy.write_text(YAML.replace(old, new), "utf-8")
     with pytest.raises(DataError, match=said):
         trials("table1", "smoke")
+
+
+def test_a_paper_without_its_yaml_is_named_and_not_left_out(toy):
+    toy.unlink()
+    with pytest.raises(DataError, match=r"word_order/experiments\.yaml cannot be read"):
+        experiments.all_experiments()
 
 
 def test_a_part_of_a_row_that_the_experiment_lacks_is_refused(toy):

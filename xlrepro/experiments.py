@@ -571,12 +571,13 @@ def _file(paper: str) -> Path:
 
 @cache
 def _paper(name: str) -> tuple[dict[str, Task], dict[str, Experiment]]:
-    """Return the tasks and experiments of a paper's YAML; none where there is no such file.
+    """Return the tasks and experiments of a paper's YAML; of what is no paper, none.
 
     Raises:
-        DataError: naming file and entry, for an unknown field or a missing one.
+        DataError: naming the file if it is missing; file and entry, for an unknown field or a
+            missing one.
     """
-    if not (file := _file(name)).is_file():
+    if not (file := _file(name)).is_file() and name not in ORDER:
         return {}, {}
     content = read_model(file, PaperFile)
     tasks = {f"{name}/{key}": each for key, each in content.tasks.items()}

@@ -153,9 +153,13 @@ def read_model(path: Path | Traversable, model: type[Model]) -> Model:
 
 def describe(error: ValidationError) -> str:
     """Return the first complaint of a pydantic error as ``place: what`` on one line."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "top level"
-    return " ".join(f"{where}: {first['msg'].removeprefix('Value error, ')}".split())[:500]
+    return " ".join(_complaints(error)[0].split())[:500]
+
+
+def _complaints(error: ValidationError) -> list[str]:
+    found = error.errors(include_url=False, include_input=False)
+    said = ((".".join(map(str, e["loc"])), e["msg"].removeprefix("Value error, ")) for e in found)
+    return [f"{where}: {what}" if where else what for where, what in said]
 
 
 def validated(values: Mapping[str, Any], where: str, kind: type[S]) -> S:
@@ -176,8 +180,5 @@ def validated(values: Mapping[str, Any], where: str, kind: type[S]) -> S:
     try:
         return kind.model_validate(dict(values))
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'][:1].lower()}{e['msg'][1:]}"
-            for e in error.errors()
-        )
+        problems = "; ".join(_complaints(error))
         raise SettingsError(f"settings of {where}: {problems}") from None

@@ -16,7 +16,7 @@ from scipy.special import erf
 from tests.artificial.processes import printed
 from tests.encoders import quantised_files
 from xlrepro.data import registry
-from xlrepro.encoders import pretrained
+from xlrepro.encoders import LAYERS, pretrained
 from xlrepro.encoders.pretrained import Encoder, QuantisedFile, load, unigram, write_quantised
 from xlrepro.encoders.subwords import Special, Subwords, learnt, read
 from xlrepro.errors import DataError
@@ -110,6 +110,7 @@ def test_the_normaliser_is_the_files_table():
     for code, text in file.normaliser.items():
         assert normalise(f"a{chr(code)}") == unicodedata.normalize("NFC", f"a{text}"), hex(code)
     assert normalise("～") == "～"  # which NFKC alone would change
+    assert file.sizes["num_hidden_layers"] == LAYERS["multilingual-e5-small"]
 
 
 def test_english_subwords_of_minilm():
@@ -279,3 +280,4 @@ def test_the_tiny_encoder_is_the_same_wherever_it_is_made(tmp_path, monkeypatch)
         with torch.inference_mode():
             states.append(encoder(torch.tensor([encoder.text(["a", "ba"])[0]])))
     assert torch.equal(*states)
+    assert encoder.model.config.num_hidden_layers == LAYERS["tiny"]

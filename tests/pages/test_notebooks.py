@@ -153,6 +153,22 @@ def test_the_trials_run_before_a_notebook_are_those_it_shows_overrides_too(monke
         plan(["word_order/table2"], "smoke", given | {"overrides": {"epoch": 3}})
 
 
+def test_what_is_not_given_is_asked_for_as_the_cell_of_the_notebook_has_it(write_notebook):
+    cell = 'profile = "smoke"\nseeds = [0, 1]\nsystems = ["noisy:ORT"]\noverrides = {"epochs": 3}'
+    write_notebook("word_order/table5", parameters=cell)
+
+    def asked(profile, **given):
+        (job,) = plan(None, profile, given)
+        return [(trial.seed, trial.settings["epochs"]) for trial in job.trials]
+
+    assert asked("smoke") == [(0, 3), (1, 3)]
+    assert asked("smoke", seeds=[2], overrides={}) == [(2, 8)]
+    assert asked("open") == [(seed, 3) for seed in (0, 1, 2)]  # seeds of that profile
+    write_notebook("word_order/table5", parameters=cell.replace("noisy:ORT", "noisy:X"))
+    with pytest.raises(SettingsError, match="has no system 'noisy:X'"):
+        plan(None, "smoke")
+
+
 def test_a_notebook_runs_in_this_interpreter_whatever_the_user_s_kernels(
     project, write_notebook, monkeypatch, tmp_path
 ):

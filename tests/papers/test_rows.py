@@ -38,15 +38,26 @@ def test_without_the_paper_s_files_an_experiment_says_in_one_line_what_to_supply
     assert "\n" not in str(told.value)
 
 
-WRONG = ["word_order/table1 vectors=foo", "word_order/table4 parts=foo",
-         "routing_nmt/table1 longest_output=.inf", "ramen/table1 targets=[foo]"]  # fmt: skip
+WRONG = [
+    "word_order/table1 open vectors=foo", "word_order/table4 open parts=foo",
+    "routing_nmt/table1 open longest_output=.inf", "ramen/table1 open targets=[foo]",
+    "word_order/table1 smoke targets=[]", "word_order/table2 smoke targets=[]",
+    "word_order/table3 open targets=[]", "word_order/table1 smoke test_sentences=null",
+    "word_order/table3 smoke vectors=muse", "word_order/table3 smoke vectors=encoder",
+    "man_moe/table4 smoke vectors=distributional", "man_moe/table4 open vectors=umwe",
+    "ramen/table1 smoke head.layer=3", "ramen/table2 open head.layer=13",
+    "ramen/table1 smoke layers=3",
+    "ramen/table1 smoke adaptation.initialisation.vectors=fasttext-aligned",
+    "ramen/table1 smoke adaptation.english.model=tiny@1",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("asked", WRONG)
 def test_what_no_trial_can_run_with_is_refused_when_trials_are_made(asked):
-    key, given = asked.split()
-    with pytest.raises(SettingsError, match=f"{given.partition('=')[0]}|part 'foo'"):
-        experiment(key).trials("open", overrides=parse_overrides([given]))
+    key, profile, given = asked.split()
+    name = given.partition("=")[0].removeprefix("adaptation.").removeprefix("initialisation.")
+    with pytest.raises(SettingsError, match=f"{name}|part 'foo'|has .* layers"):
+        experiment(key).trials(profile, overrides=parse_overrides([given]))
 
 
 def test_a_language_without_a_test_set_is_refused_before_anything_trains():

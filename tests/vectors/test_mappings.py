@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from tests.vectors.written import write_vec
-from xlrepro.vectors.mappings import NAMES, csls, unsupervised
+from xlrepro.data.supplied import UNSUPERVISED
+from xlrepro.vectors.mappings import csls, unsupervised
 from xlrepro.vectors.mappings.adversarial import AdversarialSettings, dictionaries, muse, umwe
 from xlrepro.vectors.mappings.csls import mutual, precision_at_1, rcsls, relaxed_loss, retrieve
 from xlrepro.vectors.mappings.seeded import procrustes
@@ -136,7 +137,7 @@ def test_relaxed_csls_maps_the_words_that_the_dictionary_lacks(rate):
     assert np.linalg.svd(w, compute_uv=False).max() <= 1 + 1e-4
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", UNSUPERVISED)
 def test_the_alignment_is_found_without_a_dictionary(name):
     spaces = {"en": ENGLISH} | {code: space for code, (space, _) in FOREIGN.items()}
     unmapped = unit_rows(FOREIGN["a"][0].matrix)
@@ -147,7 +148,7 @@ def test_the_alignment_is_found_without_a_dictionary(name):
         np.testing.assert_allclose(w @ w.T, np.eye(DIM), atol=1e-4)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", UNSUPERVISED)
 def test_unrelated_spaces_have_collapsed(name):
     (w,) = learnt_maps(name, {"en": ENGLISH, "x": STRANGER}, SHORT).values()
     assert "chance" in collapse(*map(torch.from_numpy, (STRANGER.matrix @ w, ENGLISH.matrix)))

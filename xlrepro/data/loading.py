@@ -4,8 +4,7 @@ from pathlib import Path
 
 from xlrepro.data import registry
 from xlrepro.data.readers.columns import read_columns, read_conllu
-from xlrepro.data.readers.text_files import read_rows, read_text_lines
-from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_tree_zip
+from xlrepro.data.readers.text_files import read_rows
 from xlrepro.data.sentences import Sentence
 
 
@@ -46,30 +45,3 @@ def load_rows(name: str, file_id: str) -> list[tuple[str, ...]]:
     """
     reader, path = registry.dataset(name).reader, registry.fetch(name, file_id)
     return read_rows(path, len(reader.columns), reader.separator)
-
-
-def load_lines(name: str, file_id: str) -> list[str]:
-    """Return the lines of a registered plain text, one sentence or short paragraph each.
-
-    Raises:
-        SettingsError, DataError: as ``load``.
-    """
-    return read_text_lines(registry.fetch(name, file_id))
-
-
-def load_trees(name: str, file_id: str) -> dict[str, list[Tree]]:
-    """Return the constituency trees of a registered treebank, by its own files' names.
-
-    Raises:
-        SettingsError, DataError: as ``load``.
-    """
-    return read_tree_zip(registry.fetch(name, file_id))
-
-
-def load_graphs(name: str, file_id: str) -> list[Graph]:
-    """Return the graphs of a registered corpus of AMR.
-
-    Raises:
-        SettingsError, DataError: as ``load``.
-    """
-    return read_graphs(registry.fetch(name, file_id))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -70,10 +71,9 @@ class Corpus:
         return [] if registered in of_user else [(registered, f"{c}/test") for c in languages]
 
     def _artificial(self, language: str, split: str, limit: int | None) -> list[Sentence]:
-        if limit is None:
-            raise SettingsError("artificial texts have no end: set train_sentences, test_sentences")
         from xlrepro.artificial import family_of
 
+        assert limit is not None  # see `check_source`
         note_data(ARTIFICIAL, registry.artificial_hash())
         kind = "mixed" if self.task == "POS" else "requests"  # which have more names, and slots
         return family_of(FAMILY_SEED).corpus(language, limit, split=split, kind=kind)
@@ -98,6 +98,7 @@ def _shuffled_english() -> list[Sentence]:
 
 OFFICIAL = f"{UTTERANCES}-official"  # with the English training file that the user supplies
 TWEETS = "sentiment-umsab"
+REAL_VECTORS = ("encoder", "distributional", supplied.ALIGNED)  # of no artificial language
 CORPORA = {
     ARTIFICIAL: ("POS", "NER", "SF", "reviews"),
     "ud-r2.2": ("POS",),
@@ -125,6 +126,25 @@ def corpus(name: str, task: str) -> Corpus:
     if name not in known:
         raise SettingsError(f"unknown corpus {name!r} for {task}; known: {', '.join(known)}")
     return Corpus(name, task)
+
+
+def check_source(settings: Any, task: str) -> None:
+    """Refuse what cannot be read: a corpus without an end, vectors that its languages lack.
+
+    Args:
+        settings: with ``corpus``, ``vectors`` and both limits.
+        task: what the corpus must be annotated for.
+
+    Raises:
+        SettingsError: says what to set.
+    """
+    name, vectors = settings.corpus, settings.vectors
+    corpus(name, task)
+    if name == ARTIFICIAL and None in (settings.train_sentences, settings.test_sentences):
+        raise SettingsError("artificial texts have no end: set train_sentences, test_sentences")
+    lacking = REAL_VECTORS if name == ARTIFICIAL else supplied.UNSUPERVISED
+    if vectors in lacking and name not in (supplied.CONLL, supplied.REVIEWS):
+        raise SettingsError(f"{name} has no vectors {vectors!r}: use 'dictionary' or 'mapped'")
 
 
 UMSAB_CLASSES = {"0": "negative", "1": "", "2": "positive"}  # the neutral ones have no class

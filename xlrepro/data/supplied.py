@@ -26,6 +26,7 @@ UTTERANCES = "fb-multilingual-nlu"
 ALIGNED, WIKI = "fasttext-aligned", "fasttext-wiki"
 CONLL = "conll-ner"
 REVIEWS = "cls-acl10"
+UNSUPERVISED = ("muse", "umwe")  # vectors mapped here without a dictionary, of ``WIKI``
 # How files are read, by their top folder
 LABELLED: dict[str, Callable[[Path], Iterable[object]]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
@@ -220,7 +221,7 @@ def read_by(
         parts: (language, split) of what it reads.
     """
     paths = [f"{CONLL}/{code}/{split}" for code, split in parts] if corpus == CONLL else []
-    if corpus in (CONLL, REVIEWS) and vectors in ("muse", "umwe"):  # mapped here
+    if corpus in (CONLL, REVIEWS) and vectors in UNSUPERVISED:
         paths += _vectors(WIKI, languages)
     if corpus == "ud-release":
         codes = dict.fromkeys(language for language, _ in parts)

@@ -14,36 +14,53 @@ An encoder's name is one of::
 Here is what is known of a name without torch.
 """
 
+import json
+from contextlib import suppress
 from pathlib import Path
 
 from xlrepro.artefacts import file_hash
 from xlrepro.data import registry, supplied
 from xlrepro.errors import SettingsError
+from xlrepro.paths import supplied_dir
 
 TINY, E5, MINILM = "tiny", "multilingual-e5-small", "all-minilm-l6-v2"
+LAYERS = {TINY: 2, E5: 12, MINILM: 6}
 RELEASED, SUPPLIED = "released:", "supplied:"  # how a name may begin
 CONFIG, WEIGHTS, SUBWORDS = "config.json", "model.safetensors", "tokenizer.json"  # as published
 
 
-def name_and_layer(name: str) -> tuple[str, int | None]:
+def name_and_layer(name: str, layer: int | None = None) -> tuple[str, int | None]:
     """Split ``NAME@LAYER``, ``released:`` before it left out; without a layer it is the last.
 
+    Args:
+        name: of an encoder.
+        layer: in place of that of the name.
+
     Raises:
-        SettingsError: for an unknown name, or a layer that is no number.
+        SettingsError: for an unknown name, or a layer that the encoder does not have.
 
     Example:
         >>> name_and_layer("released:multilingual-e5-small@5")
         ('multilingual-e5-small', 5)
     """
-    plain, _, layer = name.removeprefix(RELEASED).partition("@")
+    plain, _, named = name.removeprefix(RELEASED).partition("@")
     below = plain.startswith(SUPPLIED) and Path(plain.removeprefix(SUPPLIED)).parts
-    if plain not in (TINY, E5, MINILM) and (not below or {"..", "/"} & {*below}):
-        raise SettingsError(
-            f"no encoder is called {plain!r}: use {TINY}, {E5}, {MINILM} or {SUPPLIED}FOLDER"
-        )
-    if layer and not layer.isdecimal():
+    if plain not in LAYERS and (not below or {"..", "/"} & {*below}):
+        known = ", ".join(LAYERS)
+        raise SettingsError(f"no encoder is called {plain!r}: use {known} or {SUPPLIED}FOLDER")
+    if named and not named.isdecimal():
         raise SettingsError(f"the encoder {name} names no layer: write {plain}@8")
-    return plain, int(layer) if layer else None
+    if layer is None and not named:
+        return plain, None
+    layer = layer or int(named)
+    # Of supplied files whoever reads them says that they are missing or damaged.
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        if not (count := LAYERS.get(plain)):
+            config = (supplied_dir() / supplied_files(plain)[0]).read_text("utf-8")
+            count = json.loads(config)["num_hidden_layers"]
+        if not 0 < layer <= count:
+            raise SettingsError(f"{plain} has {count} layers, not {layer}")
+    return plain, layer
 
 
 def supplied_files(name: str) -> list[str]:

@@ -26,7 +26,7 @@ from xlrepro.artefacts import built
 from xlrepro.data import registry, supplied
 from xlrepro.encoders import E5, MINILM, SUPPLIED, TINY, identity, name_and_layer, supplied_files
 from xlrepro.encoders.subwords import Special, Subwords, learnt
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.encoding import padded
 
@@ -255,8 +255,7 @@ def load(
         SettingsError: for an unknown name, or more layers than there are.
         DataError: if its files cannot be had, or are not what they should be.
     """
-    plain, named = name_and_layer(name)
-    layers = layers or named
+    plain, layers = name_and_layer(name, layers)
     model, folder = read_model(plain, "AutoModel", dropout, layers, add_pooling_layer=False)
     model.to(device)
     which = f"{identity(plain)} layer {model.config.num_hidden_layers}"
@@ -276,7 +275,6 @@ def read_model(
         more: passed on.
 
     Raises:
-        SettingsError: if it has fewer layers.
         DataError: if its files cannot be had or read, or weights are missing in them.
     """
     folder = folder_of(name)
@@ -287,8 +285,6 @@ def read_model(
         if config.model_type not in ("bert", "roberta"):
             raise DataError(f"{folder} holds a {config.model_type!r}: take BERT or RoBERTa")
         if layers is not None:
-            if not 0 < layers <= config.num_hidden_layers:
-                raise SettingsError(f"{name} has {config.num_hidden_layers} layers, not {layers}")
             config.num_hidden_layers = layers
         with torch.random.fork_rng(devices=[]):
             model, told = getattr(transformers, kind).from_pretrained(
@@ -300,7 +296,7 @@ def read_model(
                 output_loading_info=True,
                 **more,
             )
-    except (DataError, SettingsError):
+    except DataError:
         raise
     except Exception as error:  # whatever a loader of others makes of damaged files
         raise _unreadable(folder, error) from error

@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +31,7 @@ from xlrepro.values import parse_value
 
 logger = logging.getLogger("xlrepro")
 
-LOADED = (
-    "ipykernel.kernelapp",
-    "scipy.special",
-    "xlrepro.pages.page",
-)  # what kernels are forked with
-START_SECONDS = 300  # a kernel may take to answer: the machine may be busy
-SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
+LOADED = ("scipy.special", "xlrepro.pages.kernels", "xlrepro.pages.page")  # before kernels start
 # What notebooks do not call
 NOT_COMPUTING = ("xlrepro/cli.py", "pages/book.py", "pages/overview.py", "pages/findings.py")
 NOT_SHOWN = ("jobs", "scheduler", "per_gpu")  # parameters that change no number
@@ -49,12 +41,15 @@ ASKED = ("systems", "seeds", "overrides")  # beside the profile: which trials a 
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook to run: which, where its result goes, and its ``parameters`` cell's values."""
+    """One notebook to run: which, where its result goes, what is given in place of values of its
+    ``parameters`` cell, and the trials that it asks for.
+    """
 
     experiment: str
     source: Path
     target: Path
     parameters: Mapping[str, Any]
+    trials: Sequence[Trial]
 
     def beside(self, suffix: str) -> Path:
         """Return ``.log``: what went wrong; ``.sha256``; ``.failed.ipynb``: one that stopped."""
@@ -95,6 +90,8 @@ def plan(
 ) -> list[Job]:
     """Return the jobs of a batch, with every parameter checked before anything runs.
 
+    What is not given is as the notebook has it; but its seeds are those of its own profile, and
+    at another one the profile's own are run.
     Notebooks whose experiment does not have the profile are left out, and a warning names them.
 
     Args:
@@ -126,11 +123,12 @@ def plan(
         if experiment.endswith("/walkthrough"):  # no profile; parameters where it is named
             given = dict(parameters or {}) if experiment in (names or ()) else {}
         values = {name: fitted(v, name, defaults, where) for name, v in given.items()}
-        device, per_gpu = values.get("device", "auto"), values.get("per_gpu", 1)
-        check_call(device, values.get("jobs"), values.get("scheduler"), per_gpu)
-        if experiment in known and any(map(values.get, ASKED)):
-            known[experiment].trials(profile, *map(values.get, ASKED))
-        jobs.append(Job(experiment, source, executed(experiment, profile), values))
+        seeds = {} if profile == defaults.get("profile") else {"seeds": None}
+        asked: dict[str, Any] = {"device": "auto", "per_gpu": 1} | defaults | seeds | values
+        check_call(asked["device"], asked.get("jobs"), asked.get("scheduler"), asked["per_gpu"])
+        of = known.get(experiment)
+        trials = of.trials(profile, *map(asked.get, ASKED)) if of else []
+        jobs.append(Job(experiment, source, executed(experiment, profile), values, trials))
     return jobs
 
 
@@ -251,7 +249,7 @@ def run_batch(
         stale = [job for job in jobs if force or not is_current(job, state)]
         if stale:
             start_fork_server(*LOADED)
-        failing = make_records(stale, report)
+        failing = make_records([job for job in stale if job.trials], report)
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
         todo.sort(key=lambda job: job.experiment in all_experiments())  # walkthroughs train: first
@@ -285,21 +283,14 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> dict[str
     Returns:
         Experiment to a trial of it that failed, why, and its log.
     """
-    trials, known, where = dict[str, dict[str, Trial]](), all_experiments(), dict[str, Any]()
-    for job in [job for job in jobs if job.experiment in known]:
-        values = job.parameters
-        where = {name: values[name] for name in RUN if name in values}
-        asked = (values["profile"], *map(values.get, ASKED))
-        try:
-            trials[job.experiment] = {t.key: t for t in known[job.experiment].trials(*asked)}
-        except XlreproError as error:  # its notebook tells it
-            report(f"{job.experiment}: {error}")
-    if not trials:
+    if not jobs:
         return {}
-    ran = run_trials([*reduce(or_, trials.values()).values()], **where)
+    trials = {trial.key: trial for job in jobs for trial in job.trials}
+    where = {name: value for name, value in jobs[0].parameters.items() if name in RUN}
+    ran = run_trials([*trials.values()], **where)
     report(f"trials: {ran.line}")
     failed = {log.stem: f"{what}; see {log}" for what, log in ran.failed}
-    return {key: failed[t] for key, of in trials.items() for t in of if t in failed}
+    return {j.experiment: failed[t.key] for j in jobs for t in j.trials if t.key in failed}
 
 
 def _run(job: Job, state: str, folder: Path, failing: Mapping[str, str]) -> str:

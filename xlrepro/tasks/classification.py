@@ -24,6 +24,7 @@ from xlrepro.training.batches import by_length, in_order, shuffled
 from xlrepro.training.loop import BatchLearner, Fit, Progress, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.settings import HeadSettings
+from xlrepro.vectors.encoding import padded
 
 EVALUATION_TEXTS = 256  # texts, or pairs, of an evaluation batch
 
@@ -196,14 +197,9 @@ class _Batch(NamedTuple):
 def _batch(examples: Examples, rows: list[int], device: str) -> _Batch:
     batch = _Batch(rows, [], [])
     for part in examples.parts:
-        chosen = [part[row] for row in rows]
-        mask = None
-        if chosen[0].dim() > 1:
-            # shape: (batch,), then (batch, words)
-            lengths = torch.tensor([len(x) for x in chosen])
-            mask = (torch.arange(int(lengths.max())) < lengths[:, None]).to(device)
-        # shape: (batch, dim) or (batch, words, dim)
-        x = nn.utils.rnn.pad_sequence(chosen, batch_first=True).to(device)
+        # shape: (batch, dim), or (batch, words, dim) and (batch, words)
+        x, there = padded([part[row] for row in rows])
+        mask, x = there.to(device) if x.dim() > 2 else None, x.to(device)
         if examples.spread is not None:
             mean, deviation = (moment.to(device) for moment in examples.spread)
             x = (x - mean) / deviation

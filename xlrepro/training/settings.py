@@ -45,9 +45,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Each = TypeVar("Each")
 Some = Annotated[tuple[Each, ...], Field(min_length=1)]
 Languages = Some[str]  # codes
-VectorName = Literal[
-    "dictionary", "mapped", "encoder", "distributional", "fasttext-aligned", "muse", "umwe"
-]
+VectorName = Literal["dictionary", "mapped", "encoder", "distributional", "fasttext-aligned"]
 
 
 class Budget(Checked):

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from xlrepro.artificial import Family
+from xlrepro.errors import SettingsError
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.counted import counted
 from xlrepro.vectors.normalise import word_form
 from xlrepro.vectors.open import lexicon
 from xlrepro.vectors.open.skipgram import SkipGram, train
-from xlrepro.vectors.open.vectors import check_name, mapped
+from xlrepro.vectors.open.vectors import mapped
 from xlrepro.vectors.tables import VectorSet
 
 SOURCE = "en"
@@ -42,7 +43,8 @@ def load(
     Raises:
         SettingsError: for an unknown name.
     """
-    check_name(name)
+    if name not in ("dictionary", "mapped"):
+        raise SettingsError(f"artificial languages have no {name!r}: use dictionary or mapped")
     # Text this small has few repeats: frequent words are thinned out less than in real text.
     settings = SkipGram(dim=dim, epochs=5, min_count=1, sample=1e-3, max_words=50_000)
     source_words, source_matrix = monolingual(family, SOURCE, sentences, settings)

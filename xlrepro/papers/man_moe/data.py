@@ -22,7 +22,6 @@ from xlrepro.precision import cached_per_precision, working_dtype
 from xlrepro.tasks.source import word_vectors
 from xlrepro.tasks.tagging import labels
 from xlrepro.vectors import artificial as artificial_vectors
-from xlrepro.vectors.mappings import NAMES as WITHOUT_DICTIONARY
 from xlrepro.vectors.mappings import unsupervised
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import EXACT, UNKNOWN, VectorSet, WordVectors
@@ -114,7 +113,7 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> WordVectors:
     """
     if corpus == ARTIFICIAL:
         return _artificial_vectors(name, languages)
-    if name in WITHOUT_DICTIONARY and corpus in (supplied.CONLL, supplied.REVIEWS):
+    if name in supplied.UNSUPERVISED and corpus in (supplied.CONLL, supplied.REVIEWS):
         return unsupervised.load_supplied(name, supplied.vectors_of(supplied.WIKI, languages))
     return word_vectors(False, name, languages)
 
@@ -132,7 +131,7 @@ def _raw(corpus: str, name: str, languages: tuple[str, ...]) -> WordVectors:
 
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> WordVectors:
     family = family_of(FAMILY_SEED)
-    if name in WITHOUT_DICTIONARY:
+    if name in supplied.UNSUPERVISED:
         return unsupervised.load_artificial(name, family, languages, ARTIFICIAL_DIM)
     return artificial_vectors.load(family, languages, ARTIFICIAL_DIM, name)
 

@@ -206,10 +206,7 @@ def training_texts(
 
 
 def score(
-    task: str,
-    examples: Sequence[Example],
-    predicted: Sequence[Sequence[int]],
-    names: Sequence[str],
+    task: str, examples: Sequence[Example], predicted: Sequence[Sequence[int]], names: Sequence[str]
 ) -> float:
     """Return F1, or accuracy of reviews, of predicted label numbers, percent."""
     gold = [example.gold for example in examples]

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from xlrepro.data.named import corpus
+from xlrepro.data.named import check_source, corpus
 from xlrepro.data.supplied import REVIEWS, read_by, review_file
 from xlrepro.training.settings import (
     SINGLE,
@@ -117,7 +117,7 @@ class TransferSettings(Checked):
     splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
     task: Task
     corpus: str
-    vectors: VectorName
+    vectors: Literal[VectorName, "muse", "umwe"]
     languages: Languages
     targets: Languages
     domains: tuple[str, ...] = ()
@@ -143,10 +143,8 @@ class TransferSettings(Checked):
     precision: Precision = SINGLE
 
     @model_validator(mode="after")
-    def _corpus_is_known_and_artificial_text_has_no_end(self) -> Self:
-        corpus(self.corpus, self.task)
-        if self.corpus == "artificial" and not (self.train_sentences and self.test_sentences):
-            raise ValueError("artificial corpora have no end: set train_sentences, test_sentences")
+    def _sources_are_there(self) -> Self:
+        check_source(self, self.task)
         if not all(map(self.sources, self.targets)):
             raise ValueError(f"languages: {self.languages} leave a target without a source")
         return self

@@ -32,7 +32,7 @@ from xlrepro.encoders.pretrained import Encoder, folder_of, subwords_of
 from xlrepro.encoders.subwords import Special, Subwords
 from xlrepro.errors import DeviceError
 from xlrepro.papers.ramen import data, initialisation
-from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, english_model, shortened
+from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, english_model
 from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings, StageSettings
 from xlrepro.paths import cache_dir
 from xlrepro.precision import computing
@@ -615,7 +615,8 @@ def readers(
     """
     at = folder(settings, target, device)
     model = _read(settings, at / f"{checkpoint}.pt", target).to(device)
-    encoder = shortened(model.encoder, layer)
+    encoder = model.encoder
+    encoder.encoder.layer = encoder.encoder.layer[:layer]
     found = {}
     for language in (ENGLISH, target):
         of = recipe(settings, target)

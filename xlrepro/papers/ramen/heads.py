@@ -252,8 +252,7 @@ class Parser:
         for chosen in examples.in_batches():
             # shape: (batch, words, words + 1) and (batch, words, words + 1, relations)
             arcs, relations = self.module(self._scale(examples.texts.states(chosen)))
-            lengths = torch.tensor([len(examples.gold[i]) for i in chosen])
-            mask = torch.arange(arcs.shape[1]) < lengths[:, None]
+            _, mask = padded([examples.gold[i].heads or () for i in chosen])
             trees = parsing.decode(arcs, relations, mask.to(self.device))
             for i, (heads, numbers) in zip(chosen, trees, strict=True):
                 predicted[i] = (heads.tolist(), [self.relations[n] for n in numbers])

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro.encoders.pretrained import read_model, states_of
-from xlrepro.errors import SettingsError
 
 ENGLISH = "en"
 
@@ -150,12 +149,3 @@ class BilingualModel(nn.Module):
                         yield parameter
             for language in dict.fromkeys((ENGLISH, target)):
                 yield from self.side(language).parameters()
-
-
-def shortened(encoder: nn.Module, layers: int | None) -> nn.Module:
-    """Return an encoder with its first so many layers alone, in place; None: all."""
-    known: Any = encoder.encoder.layer  # type: ignore[union-attr]
-    if layers and layers > len(known):
-        raise SettingsError(f"the encoder has {len(known)} layers, not {layers}")
-    encoder.encoder.layer = known[:layers]  # type: ignore[union-attr]
-    return encoder

@@ -1,10 +1,10 @@
 """What decides a RAMEN trial, typed; the rest are constants beside the code that reads them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from xlrepro.encoders import supplied_files
+from xlrepro.encoders import name_and_layer, supplied_files
 from xlrepro.papers.ramen import supplied
 from xlrepro.training.settings import Budget, Count, Dropped, FromZero, MixedPrecision, Rate, Some
 from xlrepro.values import Checked
@@ -94,6 +94,14 @@ class AdaptationSettings(Checked):
     precision: MixedPrecision = "single"
     seed: FromZero = 0
 
+    @model_validator(mode="after")
+    def _vectors_and_model_are_there(self) -> Self:
+        if (self.corpus == "supplied") != (self.initialisation.vectors == "fasttext-aligned"):
+            raise ValueError("vectors: fasttext-aligned of a supplied corpus, of others not")
+        if "@" in self.english.model:
+            raise ValueError("english.model: it is adapted whole: leave out @ and the layer")
+        return self
+
 
 class HeadSettings(Budget):
     """What is trained on states: a classifier of pairs, or a parser.
@@ -152,6 +160,16 @@ class EvaluationSettings(Checked):
     tuned_rate: Rate = 1e-5
     precision: MixedPrecision = "single"
 
+    @model_validator(mode="after")
+    def _encoder_has_the_layer(self) -> Self:
+        name_and_layer(self.encoder, self.head.layer or self.layers)
+        return self
+
+    @property
+    def encoder(self) -> str:
+        """The encoder that is read: a multilingual one, or the English one that is adapted."""
+        return self.adaptation.english.model if self.adaptation else self.model or ""
+
     @property
     def tuned(self) -> bool:
         """Whether the encoder is tuned with the head."""
@@ -159,8 +177,7 @@ class EvaluationSettings(Checked):
 
     def supplied(self) -> list[str]:
         """Return the files that a trial reads below the folder of supplied files."""
-        made = self.adaptation
-        paths = supplied_files(made.english.model if made else self.model or "")
+        made, paths = self.adaptation, supplied_files(self.encoder)
         if self.corpus == "supplied":
             paths += supplied.labelled_files(self.task, self.targets)
         if made and made.corpus == "supplied":

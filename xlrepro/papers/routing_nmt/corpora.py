@@ -19,10 +19,10 @@ from pathlib import Path
 
 from xlrepro.artificial import family_of, sentence_of
 from xlrepro.artificial import graph as meaning_triples
-from xlrepro.data import loading, supplied
+from xlrepro.data import loading, registry, supplied
 from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.data.readers.text_files import read_text_lines
-from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_trees
+from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_tree_zip, read_trees
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.routing_nmt import linearisers
@@ -151,18 +151,11 @@ def auxiliary(corpus: str, task: str) -> Splits:
 @cache
 def _artificial_translation(pair: str) -> Splits:
     """Statements in two languages; training pairs never repeat a held-out sentence."""
-    drawn = {
-        split: [
-            (tuple(a.tokens), tuple(b.tokens))
-            for a, b in zip(
-                family_of(FAMILY_SEED).corpus("en", number, split, kind="statements"),
-                family_of(FAMILY_SEED).corpus(
-                    ARTIFICIAL_TARGETS[pair], number, split, kind="statements"
-                ),
-            )
-        ]
-        for split, number in DRAWN.items()
-    }
+    family, codes = family_of(FAMILY_SEED), ("en", ARTIFICIAL_TARGETS[pair])
+    drawn: dict[str, list[Pair]] = {}
+    for split, number in DRAWN.items():
+        sides = (family.corpus(code, number, split, kind="statements") for code in codes)
+        drawn[split] = [(a.tokens, b.tokens) for a, b in zip(*sides, strict=True)]
     lines = {split: [detokenised(list(b)) for _, b in drawn[split]] for split in ("dev", "test")}
     return without_overlap(drawn, lines)
 
@@ -190,12 +183,11 @@ def _artificial_auxiliary(task: str, split: str) -> list[Pair]:
 
 @cache
 def _open_translation(_: str) -> Splits:
-    sides = [
-        {s: loading.load_lines("multi30k", f"{code}/{s}") for s in SPLITS} for code in ("en", "de")
-    ]
-    splits = splits_of(
-        {s: zip(*(side[s] for side in sides), strict=True) for s in SPLITS}, escaped=False
-    )
+    raw: dict[str, Iterable[tuple[str, str]]] = {}
+    for split in SPLITS:
+        files = (registry.fetch("multi30k", f"{code}/{split}") for code in ("en", "de"))
+        raw[split] = zip(*map(read_text_lines, files), strict=True)
+    splits = splits_of(raw, escaped=False)
     return replace(splits, train=splits.train[:OPEN_SIZE])
 
 
@@ -203,7 +195,7 @@ def _open_auxiliary(task: str, split: str) -> list[Pair]:
     if task == "ner":
         return _tagged(loading.load("panx-wikiann", f"en/{split}"))
     if task == "semantics":
-        return _graph_pairs(loading.load_graphs("amr-little-prince", f"en/{split}"))
+        return _graph_pairs(read_graphs(registry.fetch("amr-little-prince", f"en/{split}")))
     files = _treebank()
     names = sorted(files)
     ends = [0, *(round(share * len(names)) for share in TREE_SHARES), len(names)]
@@ -214,7 +206,7 @@ def _open_auxiliary(task: str, split: str) -> list[Pair]:
 
 @cache
 def _treebank() -> dict[str, list[Tree]]:
-    return loading.load_trees("ptb-nltk-sample", "en/all")
+    return read_tree_zip(registry.fetch("ptb-nltk-sample", "en/all"))
 
 
 def _tagged(sentences: Iterable[Sentence]) -> list[Pair]:

@@ -111,12 +111,10 @@ class Encoded:
             name: [self._example(task, vocabulary, pair) for pair in getattr(splits, name)]
             for name in SPLITS
         }
-        longest = settings.longest_pieces or math.inf
-        encoded["train"] = [
-            e
-            for e in encoded["train"]
-            if len(e.source) <= longest + 1 and len(e.target) <= longest + 2
-        ]
+        # behind a tag, and between start and end
+        room = (settings.longest_pieces or math.inf) + 1
+        train = encoded["train"]
+        encoded["train"] = [e for e in train if max(len(e.source), len(e.target) - 1) <= room]
         self.counts[task] = {
             **splits.counts,
             **{name: len(examples) for name, examples in encoded.items()},

@@ -9,14 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from xlrepro.data.supplied import REVIEWS, review_file
-from xlrepro.training.settings import (
-    Count,
-    Dropped,
-    FromZero,
-    HeadSettings,
-    MixedPrecision,
-    Rate,
-)
+from xlrepro.training.settings import Count, Dropped, FromZero, HeadSettings, MixedPrecision, Rate
 from xlrepro.values import Checked
 
 SOURCE = "en"  # heads are trained on it; the monolingual models of Table 2 read it

@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from xlrepro.artefacts import built, say
 from xlrepro.errors import DataError
+from xlrepro.nn.recurrent import mirrored_steps
 from xlrepro.papers.sense_alignment import text
 from xlrepro.papers.sense_alignment.bert import WholeWordBert, WordBert
 from xlrepro.papers.sense_alignment.network import BiLanguageModel, BiLM, State, character_ids
@@ -30,6 +31,7 @@ from xlrepro.training.batches import ordered
 from xlrepro.training.optimiser import adamw, schedule
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.values import hash_of
+from xlrepro.vectors.encoding import padded
 
 VERSION = 4  # raised when the code changes the trained models
 LOOKS = 40  # at the senses alive, over the whole training
@@ -57,10 +59,7 @@ def build_model(settings: LanguageModelSettings, corpus: Corpus) -> Model:
 
 
 def pretrain(
-    settings: LanguageModelSettings,
-    corpus: Corpus,
-    checkpoint: Path,
-    device: str = "cpu",
+    settings: LanguageModelSettings, corpus: Corpus, checkpoint: Path, device: str = "cpu"
 ) -> tuple["Run", loop.Fit]:
     """Train from the checkpoint, if there is one, to the end.
 
@@ -248,11 +247,7 @@ class LanguageModel:
         return {name: v for name, v in self.log.items() if name != "content" and v != []}
 
     def result(
-        self,
-        cells: list[Cell],
-        details: dict[str, Any],
-        signatures: dict[str, str],
-        **more: Any,
+        self, cells: list[Cell], details: dict[str, Any], signatures: dict[str, str], **more: Any
     ) -> TrialResult:
         """Return the result of a trial that looks at this model alone, with how it was trained."""
         return TrialResult(
@@ -360,12 +355,10 @@ def bilm_layers(encoder: BiLM, table: Tensor, rows: Sequence[Tensor]) -> list[Te
         table: vectors of words. ``(words, dim)``
         rows: numbers of each sentence's words, ``<S>`` and ``</S>`` among them.
     """
-    lengths = torch.tensor([len(row) for row in rows])
-    # shape: (batch, length)
-    ids = nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
+    # shape: (batch, length), all
+    ids, there = padded(rows)
     # Place t of a mirrored sentence; padding stays on the right, where neither direction meets it.
-    places = torch.arange(ids.shape[1])
-    mirrored = torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
+    mirrored = mirrored_steps(there.sum(1), ids.shape[1]).T
     # shape: (2, batch, length), then (2, batch, length, dim)
     both = torch.stack((ids, ids.gather(1, mirrored))).to(table.device)
     x = functional.embedding(both, table)
@@ -474,8 +467,7 @@ def held_out(model: Model, corpus: Corpus, language: str) -> list[float]:
         words = words.unflatten(0, (2, -1)).to(device)
         layers, _ = model.encoder(model.encoder.vectors(words[:, :, :-1], model.characters))
         # shape: (batch, length - 1); True where there is a word to predict
-        lengths = torch.tensor([len(row) - 1 for row in rows])
-        there = (torch.arange(words.shape[2] - 1) < lengths[:, None]).to(device)
+        there = padded([row[1:] for row in rows])[1].to(device)
         targets = words[:, :, 1:].masked_fill(words[:, :, 1:] >= corpus.known, UNKNOWN_ID)
         both = zip(parts, layers[-1][:, there], targets[:, there], strict=True)
         for part, states, gold in both:

@@ -205,10 +205,7 @@ def distances(trial: Trial, context: TrialContext) -> TrialResult:
 # What evaluation.evaluate calls a number, the column that shows it, and its signature.
 MEASURES = {
     "coverage_test_exact": ("coverage", "coverage|tokens:ud-test|match:exact|v:1"),
-    "coverage_test": (
-        "coverage with back-off",
-        "coverage|tokens:ud-test|match:exact+back-off|v:1",
-    ),
+    "coverage_test": ("coverage with back-off", "coverage|tokens:ud-test|match:exact+back-off|v:1"),
     "induction_p_at_1": ("P@1", "bdi|from:en|retrieval:csls-10|ranks:5000-6499|v:1"),
     "induction_p_at_1_spelt": (
         "P@1 without same spelling",

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from xlrepro.data.named import corpus
+from xlrepro.data.named import check_source, corpus
 from xlrepro.data.supplied import read_by
 from xlrepro.training.settings import (
     SINGLE,
@@ -87,8 +87,10 @@ class TransferSettings(Checked):
     test_sentences: Count | None = None
 
     @model_validator(mode="after")
-    def _corpus_is_known(self) -> Self:
-        corpus(self.corpus, getattr(self, "task", "SF"))  # which Table 3 labels
+    def _source_and_targets_are_there(self) -> Self:
+        check_source(self, getattr(self, "task", "SF"))  # which Table 3 labels
+        if bool(self.targets) != getattr(self, "evaluate_targets", True):
+            raise ValueError("targets: name one or more, none with evaluate_targets=false")
         return self
 
     def supplied(self) -> list[str]:

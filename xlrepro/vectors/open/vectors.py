@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from xlrepro.artefacts import built
-from xlrepro.errors import SettingsError
 from xlrepro.values import hash_of
 from xlrepro.vectors.mappings.seeded import procrustes
 from xlrepro.vectors.open import lexicon, sources
@@ -21,7 +20,6 @@ from xlrepro.vectors.open.skipgram import SkipGram, train
 from xlrepro.vectors.open.sources import SOURCE
 from xlrepro.vectors.tables import VectorSet, load_language, load_set, save_language
 
-NAMES = ("dictionary", "mapped")
 MONOLINGUAL = "monolingual"
 
 
@@ -34,9 +32,8 @@ def recipe_hash(name: str, *languages: str) -> str:
         languages: those that are read; they matter where they are none of the set's own.
 
     Raises:
-        SettingsError: for another name, or a language without open vectors.
+        SettingsError: for a language without open vectors.
     """
-    check_name(name)
     codes = dict.fromkeys([*sources.open_settings()["languages"], *languages])
     return hash_of({code: hash_of(recipe(name, code)) for code in codes})
 
@@ -49,22 +46,11 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
         languages: codes; all of the set if not given. English is always among them.
 
     Raises:
-        SettingsError: for an unknown name or language, or a segmenter that is not installed.
+        SettingsError: for an unknown language, or a segmenter that is not installed.
         DataError: if a file it is built from cannot be had.
     """
-    check_name(name)
     codes = dict.fromkeys([SOURCE, *(languages or sources.open_settings()["languages"])])
     return load_set(name, {code: _language_folder(name, code) for code in codes})
-
-
-def check_name(name: str) -> None:
-    """Refuse what is no name of a vector set made here.
-
-    Raises:
-        SettingsError: says which names there are.
-    """
-    if name not in NAMES:
-        raise SettingsError(f"no vector set is called {name!r}: use one of {', '.join(NAMES)}")
 
 
 def _language_folder(kind: str, language: str) -> Path:
