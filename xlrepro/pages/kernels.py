@@ -5,10 +5,8 @@ half the time. These come from the process that the engine's workers are forked 
 """
 
 import os
-from collections.abc import Mapping
 from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -25,13 +23,10 @@ class _Kernel(get_context("forkserver").Process):  # type: ignore[misc]
     """A forked kernel, with what Jupyter asks of a `subprocess.Popen`."""
 
     stdin = stdout = stderr = None
+    wait = BaseProcess.join
 
     def poll(self) -> int | None:
         return self.exitcode  # type: ignore[no-any-return]
-
-    def wait(self) -> int | None:
-        self.join()
-        return self.poll()
 
     def send_signal(self, number: int) -> None:
         os.kill(self.pid, number)
@@ -51,19 +46,17 @@ class ThisInterpreter(AsyncKernelManager):
     """Manages a kernel."""
 
     # Quiet: it is interrupted at its end, and would call that an error
-    argv = ("--quiet", "-f", "{connection_file}")
-    kernel_spec = KernelSpec(argv=[*argv], language="python", env=WORKER_ENVIRONMENT)
+    kernel_spec = KernelSpec(argv=["--quiet", "-f", "{connection_file}"], env=WORKER_ENVIRONMENT)
 
     async def _async_pre_start_kernel(self, **options: Any) -> tuple[list[str], dict[str, Any]]:
         self.provisioner = _Forked(kernel_spec=self.kernel_spec, parent=self)
         return await super()._async_pre_start_kernel(**options)
 
 
-def _serve(arguments: list[str], environment: Mapping[str, str], folder: str | Path) -> None:
+def _serve(arguments: list[str], environment: dict[str, str], folder: str) -> None:
     """Be a kernel, in a session of its own, while the process that asked for it is there."""
     Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     os.setsid()
-    os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     launch_new_instance(argv=arguments)

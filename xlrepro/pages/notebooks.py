@@ -14,8 +14,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
-from contextlib import chdir, contextmanager, suppress
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from xlrepro.values import parse_value
 logger = logging.getLogger("xlrepro")
 
 LOADED = ("scipy.special", "xlrepro.pages.kernels", "xlrepro.pages.page")  # before kernels start
+START_SECONDS = 300  # a kernel may take to answer: the machine may be busy
+SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
 # What notebooks do not call
 NOT_COMPUTING = ("xlrepro/cli.py", "pages/book.py", "pages/overview.py", "pages/findings.py")
 NOT_SHOWN = ("jobs", "scheduler", "per_gpu")  # parameters that change no number
@@ -77,8 +80,8 @@ def find_notebooks(names: Sequence[str] | None = None) -> dict[str, Path]:
         SettingsError: for a name without a notebook.
     """
     root = project_root() / "notebooks"
-    known = {p.relative_to(root).with_suffix("").as_posix(): p for p in root.glob("*/*.ipynb")}
-    known = dict(sorted(known.items()))
+    found = sorted(root.glob("*/*.ipynb"))
+    known = {p.relative_to(root).with_suffix("").as_posix(): p for p in found}
     for name in names or ():
         if not any(name in (key, key.split("/")[0]) for key in known):
             raise SettingsError(f"no notebook for {name!r}; there are: {', '.join(known)}")
@@ -272,7 +275,8 @@ def run_batch(
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 while wait(running, 0.2).not_done:  # one may be about to start
-                    _end_kernels()
+                    for kernel in active_children():
+                        kernel.terminate()
                 raise
     return summary
 
@@ -340,15 +344,6 @@ def keep(job: Job, notebook: Any, stamp: str) -> None:
     job.beside(".failed.ipynb").unlink(missing_ok=True)
     write_atomically(job.target, json.dumps(notebook, ensure_ascii=False, indent=1) + "\n")
     job.beside(".sha256").write_text(stamp, encoding="utf-8")
-
-
-def _end_kernels() -> None:
-    """End every process that this one has started, and those that they have."""
-    import psutil
-
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            child.terminate()
 
 
 @contextmanager
