@@ -47,9 +47,13 @@ def migrate(record: dict) -> dict | str:
     )
     if ablated and record["profile"] == "open" and settings["epochs"] == 4:
         return "cut off after 4 epochs: Table 6 trains until early stopping, as Table 1"
-    if record["experiment"] == "word_order/figure3" and record["profile"] == "open":
-        return "cut off after 4 epochs: Figure 3 trains until early stopping, as Table 1"
-    slots = record["experiment"] == "word_order/table1" and record["columns"][0] == "SF/en"
+    is_open, figures = record["profile"] == "open", ("word_order/figure2", "word_order/figure3")
+    short = is_open and settings.get("epochs") in (4, 6)
+    if is_open and record["experiment"] in figures:
+        return "cut off after 4 epochs: Figures 2 and 3 train until early stopping, as Table 1"
+    if short and (slots_of(record) or record["systems"][0].startswith("word-mapped:")):
+        return "cut off after 4 or 6 epochs: Figure 2 and mapped vectors train until early stopping"
+    slots = slots_of(record)
     row = RATES.get((record["systems"][0], settings.get("learning_rate")))
     tables = ("word_order/table1", "word_order/table2")
     # Since rates of slots are tuned on their own dev set, and all Transformers have one.
@@ -67,3 +71,8 @@ def migrate(record: dict) -> dict | str:
     if settings.get("fine_tune"):  # outdated: dropout draws other numbers since
         record |= {"task": "word_order/finetune", "version": 1}
     return record
+
+
+def slots_of(record: dict) -> bool:
+    """Tell whether a record is of Table 1's slots."""
+    return record["experiment"] == "word_order/table1" and record["columns"][0] == "SF/en"

@@ -32,7 +32,7 @@ from xlrepro.values import parse_value
 
 logger = logging.getLogger("xlrepro")
 
-LOADED = ("scipy.special", "xlrepro.pages.kernels", "xlrepro.pages.page")  # before kernels start
+LOADED = ("torch", "scipy.special", "xlrepro.pages.kernels", "xlrepro.pages.page")  # once for all
 START_SECONDS = 300  # a kernel may take to answer: the machine may be busy
 SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
 # What notebooks do not call
