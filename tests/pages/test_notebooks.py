@@ -215,17 +215,19 @@ def test_a_failing_notebook_is_named_and_stops_no_other(project, write_notebook)
     assert not executed("fake/bad", "smoke").with_suffix(".failed.ipynb").exists()
 
 
-def test_a_batch_that_is_ended_leaves_no_kernel_and_no_folder_of_sockets(project, write_notebook):
-    tell = "from ipykernel.kernelapp import IPKernelApp as app\n"
-    tell += "open('began', 'w').write(app.instance().connection_file)"
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_batch_that_is_ended_leaves_no_kernel_and_no_folder_of_sockets(
+    project, write_notebook, how
+):
+    tell = "import os\nfrom ipykernel.kernelapp import IPKernelApp as app\n"
+    tell += "open('began', 'w').write(f'{os.getpid()} {app.instance().connection_file}')"
     write_notebook("fake/slow", tell, "import time", "time.sleep(600)")
     child = subprocess.Popen([sys.executable, "-m", "xlrepro", "batch"], stderr=subprocess.DEVNULL)
     wait_for(
         lambda: (project / "began").is_file() and (project / "began").read_text(), "the kernel"
     )
-    file = (project / "began").read_text()
-    child.send_signal(signal.SIGTERM)
-    assert child.wait(30) == 128 + signal.SIGTERM
-    wait_for(lambda: not any(file in " ".join(p.info["cmdline"] or ())
-                             for p in psutil.process_iter(["cmdline"])), "its end")  # fmt: skip
-    assert not Path(file).parent.exists()
+    kernel, file = (project / "began").read_text().split()
+    child.send_signal(how)
+    assert child.wait(30) == (-how if how == signal.SIGKILL else 128 + how)
+    wait_for(lambda: not psutil.pid_exists(int(kernel)), "its end")
+    assert how == signal.SIGKILL or not Path(file).parent.exists()
