@@ -57,12 +57,8 @@ ALLOCATOR_ENVIRONMENT = {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRE
 # One thread each: two at a time, and the same numbers everywhere.
 WORKER_ENVIRONMENT = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS")}
 WORKER_ENVIRONMENT |= {"TOKENIZERS_PARALLELISM": "false", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
-WORKER_ENVIRONMENT |= {
-    "MPLBACKEND": "agg",
-    "TQDM_DISABLE": "1",
-    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-}
-WORKER_ENVIRONMENT |= ALLOCATOR_ENVIRONMENT
+WORKER_ENVIRONMENT |= {"MPLBACKEND": "agg", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+WORKER_ENVIRONMENT |= {"TQDM_DISABLE": "1"} | ALLOCATOR_ENVIRONMENT
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 1,  # a dead worker's trial is tried once more
     "distributed.scheduler.worker-saturation": 1.0,  # no trial waits behind another in a worker

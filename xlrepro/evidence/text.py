@@ -46,6 +46,4 @@ def number(value: float | None, decimals: int = 2, signed: bool = False) -> str:
     if value is None or value != value:
         return ""
     text = f"{value:+,.{decimals}f}" if signed else f"{value:,.{decimals}f}"
-    if not text.strip("+-0."):
-        text = text.lstrip("+-")
-    return text.replace("-", "−")
+    return (text if text.strip("+-0.") else text.lstrip("+-")).replace("-", "−")

@@ -14,12 +14,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
+import psutil
 from filelock import FileLock, Timeout
 
 from xlrepro.engine import check_call, run_trials, start_fork_server
@@ -32,7 +32,6 @@ from xlrepro.values import parse_value
 
 logger = logging.getLogger("xlrepro")
 
-LOADED = ("torch", "scipy.special", "xlrepro.pages.kernels", "xlrepro.pages.page")  # once for all
 START_SECONDS = 300  # a kernel may take to answer: the machine may be busy
 SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
 # What notebooks do not call
@@ -251,7 +250,7 @@ def run_batch(
         state = state_of_things()
         stale = [job for job in jobs if force or not is_current(job, state)]
         if stale:
-            start_fork_server(*LOADED)
+            start_fork_server("xlrepro.pages.loaded")
         failing = make_records([job for job in stale if job.trials], report)
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
@@ -275,8 +274,9 @@ def run_batch(
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 while wait(running, 0.2).not_done:  # one may be about to start
-                    for kernel in active_children():
-                        kernel.terminate()
+                    for child in psutil.Process().children(recursive=True):
+                        with suppress(psutil.NoSuchProcess):
+                            child.terminate()
                 raise
     return summary
 

@@ -63,8 +63,7 @@ class Source:
             SettingsError: for an unknown corpus.
         """
         limit = self.train_sentences if split == "train" else self.test_sentences
-        corpus = named.corpus(self.corpus, self.task)
-        return corpus.sentences(language, split, limit)
+        return named.corpus(self.corpus, self.task).sentences(language, split, limit)
 
     @property
     def vectors(self) -> WordVectors:

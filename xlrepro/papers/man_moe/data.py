@@ -98,8 +98,7 @@ def _sentences(
 @lru_cache(maxsize=64)
 def _artificial(language: str, n: int, split: str, kind: str) -> list[Sentence]:
     # A seed per language: else the languages' corpora would say the same, sentence by sentence.
-    seed = zlib.crc32(language.encode())
-    return family_of(FAMILY_SEED).corpus(language, n, split, seed, kind)
+    return family_of(FAMILY_SEED).corpus(language, n, split, zlib.crc32(language.encode()), kind)
 
 
 @cached_per_precision(maxsize=8)
