@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from xlrepro.engine import WORKER_ENVIRONMENT
 from xlrepro.pages import notebooks
 
 passed: dict[Any, dict[int, Any]] = defaultdict(dict)  # by notebook: outputs by number of the cell
@@ -20,7 +21,7 @@ before: list[str] = []  # the hash of what notebooks read
 
 def pytest_configure() -> None:
     """Let kernels have the settings of a batch's."""
-    os.environ.update(notebooks.ENVIRONMENT)
+    os.environ.update(WORKER_ENVIRONMENT)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

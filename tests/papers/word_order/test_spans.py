@@ -31,13 +31,20 @@ def slot_settings(profile="smoke", **changes):
 SCORES = {"avg": 50.0, "k=0": 3.0, "k=1": 2.0, "k=2": 1.0, "en": 3.0, "es": 40.0, "th": 60.0}
 
 
+ENDS = {  # the columns of smoke where it has the ends of an axis, and what Table 1 fills
+    "word_order/figure2": ("es/0", "es/0.01", "th/0", "th/0.1"),
+    "word_order/figure3": ("es/1", "es/3", "es/10", "th/1", "th/3", "th/10"),
+}
+
+
 @pytest.mark.parametrize("shown", SPANS, ids=lambda e: e.key)
 @pytest.mark.parametrize("profile", ["smoke", "open", "paper"])
 def test_trials_fill_every_column_of_every_row_once(shown, profile):
     trials = shown.trials(profile, seeds=[0])
     filled = Counter((c.system, c.column) for t in trials for c in shown.view(finished(t)).cells)
     rows = [s.identifier for s in shown.systems if s.default]
-    assert filled == Counter((row, c) for row in rows for c in shown.columns)
+    columns = ENDS.get(shown.key, shown.columns) if profile == "smoke" else shown.columns
+    assert filled == Counter((row, c) for row in rows for c in columns)
 
 
 def finished(trial):
