@@ -460,7 +460,7 @@ def start_fork_server(*modules: str) -> None:
     from distributed.utils import get_mp_context
 
     with _own_settings():
-        get_mp_context().set_forkserver_preload(["distributed", *modules])
+        get_mp_context().set_forkserver_preload(["distributed", "numpy", *modules])
         resource_tracker.ensure_running()  # else the server's start would, and let SIGINT through
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:

@@ -221,7 +221,8 @@ def test_a_batch_that_is_ended_leaves_no_kernel_and_no_folder_of_sockets(
 ):
     tell = "import os\nfrom ipykernel.kernelapp import IPKernelApp as app\n"
     tell += "open('began', 'w').write(f'{os.getpid()} {app.instance().connection_file}')"
-    write_notebook("fake/slow", tell, "import time", "time.sleep(600)")
+    for name in ("fake/slow", "fake/waits", "fake/waits_too"):  # more than run at a time
+        write_notebook(name, tell, "import time", "time.sleep(600)")
     child = subprocess.Popen([sys.executable, "-m", "xlrepro", "batch"], stderr=subprocess.DEVNULL)
     wait_for(
         lambda: (project / "began").is_file() and (project / "began").read_text(), "the kernel"

@@ -100,3 +100,10 @@ def test_settings_that_a_paper_reports_stand_beside_ours():
     assert list(found.columns[:2]) == ["model or task", "the paper"]
     assert found.loc["lstm:n_layers", "paper"] == "2"
     assert found.loc["lstm:dim", "paper"] == found.loc["lstm:dim", "the paper"]
+
+
+def test_the_answer_draws_the_blocks_of_its_difference_alone():
+    page = open_page("ramen/table3")
+    _, figures, *_ = page.answer().parts
+    assert [f.title.partition("): ")[2] for f in figures.parts] == ["XNLI, accuracy"]
+    assert len(page.scores().parts) > 5

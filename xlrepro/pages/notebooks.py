@@ -273,7 +273,8 @@ def run_batch(
                         summary.done.append(job.experiment)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                while wait(running, 0.2).not_done:  # one may be about to start
+                # One may be about to start; `wait` takes those cancelled for not done
+                while wait([each for each in running if not each.cancelled()], 0.2).not_done:
                     for child in psutil.Process().children(recursive=True):
                         with suppress(psutil.NoSuchProcess):
                             child.terminate()
