@@ -15,11 +15,11 @@ from xlrepro.errors import XlreproError
 REPETITIONS = 3
 # CPU seconds that a command may take.
 TARGETS = {
-    "--help": 0.4,
-    "list": 1.5,
-    "status": 3.0,
-    "claims": 3.0,
-    "run word_order/table2 --profile open --dry-run": 2.0,
+    "--help": 0.3,
+    "list": 1.0,
+    "status": 2.0,
+    "claims": 2.0,
+    "run word_order/table2 --profile open --dry-run": 1.5,
 }
 
 

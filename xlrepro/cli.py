@@ -373,34 +373,24 @@ def claims(
     as_json: AsJson = False,
 ) -> None:
     """Judge the papers' claims on the printed numbers and on the reproduced ones."""
-    from dataclasses import asdict
-
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.gathered import Evidence
-    from xlrepro.experiments import own_records
-    from xlrepro.store import RecordStore
+    from xlrepro.evidence.claims import STATUSES
+    from xlrepro.evidence.gathered import judged
 
-    catalog, store, content = load_catalog(), RecordStore(), list[dict[str, Any]]()
-    for key in catalog.papers if paper is None else [paper]:
-        names = catalog.of_paper(key)
-        records = tuple(r for name in names for r in own_records(name, profile, store))
-        evidence = Evidence(records, (profile,))
-        rows, counts = list[dict[str, str]](), list[str]()
-        for claim in evidence.claims(key):
-            verdicts = evidence.verdicts(key)[claim.id]
-            about = {"id": claim.id, "kind": claim.kind, "claim": claim.text}
-            rows.append(about | {label: v.status if v else "–" for label, v in verdicts.items()})
-            if as_json:
-                dicts = {label: v and asdict(v) for label, v in verdicts.items()}
-                content.append({"paper": key, **about, "verdicts": dicts})
-        if not as_json:
-            for label in dict.fromkeys(each.label for each in evidence.conditions(key)):
-                tally = evidence.tally(key, label)
-                counts += [f"{label}: {n} {status}" for status, n in tally.items() if n]
-            end = f"Of the authors' sentences: {', '.join(counts)}"
-            show(rows, False, f"Claims of {catalog.paper(key).short}", end)
+    known = {key: judged(key, profile) for key in ([paper] if paper else load_catalog().papers)}
     if as_json:
-        show(content, True)
+        show([claim for of_paper in known.values() for claim in of_paper], True)
+    for key, of_paper in () if as_json else known.items():
+        rows = list[dict[str, str]]()
+        tallies = {label: Counter[str]() for label in of_paper[0]["verdicts"]}
+        for claim in of_paper:
+            told = {label: v["status"] if v else "–" for label, v in claim["verdicts"].items()}
+            rows.append({name: claim[name] for name in ("id", "kind", "claim")} | told)
+            for label in told if claim["kind"] == "text" else ():
+                tallies[label][told[label]] += 1
+        counts = (f"{on}: {n} {s}" for on, of in tallies.items() for s in STATUSES if (n := of[s]))
+        end = f"Of the authors' sentences: {', '.join(counts)}"
+        show(rows, False, f"Claims of {load_catalog().paper(key).short}", end)
 
 
 # ---- notebooks and the book

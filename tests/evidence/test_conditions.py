@@ -154,8 +154,8 @@ def test_nothing_that_a_page_calls_contradicts_has_a_failed_condition():
             called += 1
             for experiment, system, column in reads(claim):
                 entry, profile = catalog.experiment(experiment), condition.profile
-                placed = entry.judged(profile, condition.placed(system))
                 view = View(experiment, profile, numbers)
+                placed = condition.placed(system)
                 cell = view.get(placed, entry.column_at(profile, column))
                 failed, _ = failed_conditions(catalog, numbers, profile, [cell] if cell else [])
                 assert failed == [], claim.id
@@ -165,7 +165,7 @@ def test_nothing_that_a_page_calls_contradicts_has_a_failed_condition():
 def test_no_headline_says_the_opposite_of_the_paper_where_a_condition_failed():
     evidence, catalog = load_evidence(), load_catalog()
     for key, entry in catalog.experiments.items():
-        view, main = View(key, "open", evidence.numbers), entry.answer_at("open")
+        view, main = View(key, "open", evidence.numbers), entry.answer
         if main and headline_of(view, main).startswith("Significant, opposite"):
             pair = [c for c in view.cells if c.system in (main.first, main.second)]
             assert failed_conditions(catalog, evidence.numbers, "open", pair)[0] == [], key

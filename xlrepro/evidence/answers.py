@@ -166,7 +166,7 @@ def answer(
         records: behind the cells.
     """
     entry = load_catalog().experiment(view.experiment)
-    main = entry.answer_at(view.profile)
+    main = entry.answer
     if view.profile == "smoke":
         return Answer(NO_RECORDS, (), (), f"{MEANING['smoke'].capitalize()}: see below.")
     if main:

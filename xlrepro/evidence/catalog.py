@@ -1,7 +1,6 @@
 """The catalog: the five papers and every experiment, read from ``data/catalog.yaml``."""
 
 import math
-from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -164,7 +163,6 @@ class CatalogEntry(Checked):
         reference_blocks: block of ours -> the paper's block it is compared with.
         reference_names: end of the names of rows of ours -> of the paper's rows that these are
             another reading of, as a regular expression.
-        judged_on: profile -> the paper's block -> the block of ours that answers for it there.
         source_columns: columns of the training language.
         average_columns: columns that are means of other columns.
         tolerance: replaces the metric's tolerance.
@@ -193,7 +191,6 @@ class CatalogEntry(Checked):
     reported: tuple[ReportedTable, ...]
     reference_blocks: dict[str, str] = Field(default_factory=dict)
     reference_names: dict[str, str] = Field(default_factory=dict)
-    judged_on: dict[ProfileName, dict[str, str]] = Field(default_factory=dict)
     source_columns: tuple[str, ...] = ()
     average_columns: tuple[str, ...] = ()
     tolerance: float | None = Field(default=None, ge=0)
@@ -257,31 +254,10 @@ class CatalogEntry(Checked):
         names = {"avg": "average"} | self.shown
         return names.get(column) or ", ".join(names.get(p, p) for p in column.split("/"))
 
-    def judged(self, profile: str, system: str) -> str:
-        """Return the row of ours that claims about ``system`` are judged on at a profile."""
-        return moved(system, self.judged_on.get(profile, {}))
-
-    def answer_at(self, profile: str) -> Difference | None:
-        """Return the page's main difference, in the rows that are judged at a profile."""
-        if self.answer is None:
-            return None
-        first, second = (self.judged(profile, s) for s in (self.answer.first, self.answer.second))
-        return Difference(first=first, second=second, column=self.answer.column)
-
     def reference(self, system: str) -> str:
         """Return the identifier whose reported row ``system`` is compared with."""
-        return moved(system, self.reference_blocks)
-
-
-def moved(system: str, blocks: Mapping[str, str]) -> str:
-    """Return the row of the same name in the block that stands for its own.
-
-    Example:
-        >>> moved("word:ORT", {"word": "word-mapped"})
-        'word-mapped:ORT'
-    """
-    block, _, name = system.partition(":")
-    return f"{blocks.get(block, block)}:{name}"
+        block, _, name = system.partition(":")
+        return f"{self.reference_blocks.get(block, block)}:{name}"
 
 
 class Catalog(Checked):

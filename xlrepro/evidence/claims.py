@@ -526,10 +526,8 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     data, weights, fields = _proxies(catalog, condition.profile, placed)
     instead = [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *data, *weights]
     ours = "; ".join([*data, *weights])
-    others = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
     said = {
         f"on proxies: {', '.join(instead)}": instead,
-        f"judged on block {', '.join(sorted(others))}": others and not condition.ours,
         f"reported values for {quoted}": quoted,
         "outdated records": any(c.stale for c in cells.values()),
     }
@@ -589,8 +587,6 @@ def _gathered(
         experiment, system, printed_column = address
         entry = catalog.experiment(experiment)
         placed = condition.placed(system)
-        if placed == system:
-            placed = entry.judged(condition.profile, system)
         column = entry.column_at(condition.profile, printed_column)
         cell = View(experiment, condition.profile, numbers).get(placed, column)
         keeps = entry.deterministic or bool(entry.quoted_because(system))

@@ -1,10 +1,13 @@
 """All numbers and verdicts that a page or the book shows, gathered once."""
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from xlrepro.errors import StoreError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import (
     REPORTED,
@@ -20,11 +23,15 @@ from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import Deviation, load_deviations
 from xlrepro.evidence.reproduced import ReproducedNumbers, View, gather
 from xlrepro.experiments import all_experiments, own_records
-from xlrepro.store import RecordStore
-from xlrepro.trials import PUBLISHED, Record
+from xlrepro.paths import CHECKOUT, build_dir, data_dir
+from xlrepro.store import RecordStore, write_atomically
+from xlrepro.trials import PUBLISHED, Record, check_profile
+from xlrepro.values import hash_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SOURCES = (".py", ".yaml", ".csv", ".json", ".jsonl")  # what verdicts follow from
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +86,9 @@ class Evidence:
             readings = list[Condition]()
             for key, entry in load_catalog().of_paper(paper).items():
                 ran = View(key, profile, self.numbers).systems
-                judged = entry.judged_on.get(profile, {}).values()
                 for ours, theirs in entry.readings.items():
                     condition = Condition(profile, theirs, ours)
-                    new = ours.removesuffix(":") not in judged and condition not in readings
-                    if new and any(ours in system for system in ran):
+                    if condition not in readings and any(ours in system for system in ran):
                         readings.append(condition)
             found += [Condition(profile), *reversed(readings)]
         return found
@@ -141,3 +146,33 @@ def load_evidence() -> Evidence:
     store, known = RecordStore(), all_experiments().items()
     places = [(key, profile) for key, each in known for profile in each.profiles]
     return Evidence(tuple(r for place in places for r in own_records(*place, store)))
+
+
+def judged(paper: str, profile: str) -> list[dict[str, Any]]:
+    """Return a paper's claims with the verdicts of each condition, as values that JSON has.
+
+    They are kept in the build folder while no file changes that they could follow from.
+
+    Raises:
+        SettingsError: for an unknown paper or profile.
+    """
+    catalog, store = load_catalog(), RecordStore()
+    catalog.paper(paper)
+    check_profile(profile)
+    found = (f for at in (CHECKOUT / "xlrepro", data_dir(), store.root) for f in at.rglob("*.*"))
+    files = sorted(file for file in found if file.suffix in SOURCES)
+    state = hash_of([[str(f), s.st_mtime_ns, s.st_size] for f in files if (s := f.stat())])
+    path = build_dir() / "claims" / f"{paper}.{profile}.json"
+    with suppress(OSError, ValueError, KeyError):
+        kept = json.loads(path.read_text("utf-8"))
+        if kept["state"] == state:
+            return list(kept["claims"])
+    records = (r for name in catalog.of_paper(paper) for r in own_records(name, profile, store))
+    evidence, content = Evidence(tuple(records), (profile,)), list[dict[str, Any]]()
+    for claim in evidence.claims(paper):
+        verdicts = evidence.verdicts(paper)[claim.id].items()
+        about = {"paper": paper, "id": claim.id, "kind": claim.kind, "claim": claim.text}
+        content.append(about | {"verdicts": {label: v and asdict(v) for label, v in verdicts}})
+    with suppress(StoreError):
+        write_atomically(path, json.dumps({"state": state, "claims": content}))
+    return content

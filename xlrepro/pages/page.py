@@ -189,7 +189,7 @@ class Page:
         claims = self.evidence.claims(self.key)
         judged = [(c, v) for c in claims if (v := verdicts[c.id].get(self.view.profile))]
         found = answer(self.view, judged, self.records())
-        main = self.entry.answer_at(self.view.profile)
+        main = self.entry.answer
         columns = list(main_gap(self.view, main).columns) if main else []
         if figure is None:
             blocks = [s.partition(":")[0] for s in (main.first, main.second)] if main else []
