@@ -381,14 +381,12 @@ def claims(
     if as_json:
         show([claim for of_paper in known.values() for claim in of_paper], True)
     for key, of_paper in () if as_json else known.items():
-        rows = list[dict[str, str]]()
-        tallies = {label: Counter[str]() for label in of_paper[0]["verdicts"]}
+        rows, tally = list[dict[str, str]](), Counter[tuple[str, str]]()
         for claim in of_paper:
             told = {label: v["status"] if v else "–" for label, v in claim["verdicts"].items()}
             rows.append({name: claim[name] for name in ("id", "kind", "claim")} | told)
-            for label in told if claim["kind"] == "text" else ():
-                tallies[label][told[label]] += 1
-        counts = (f"{on}: {n} {s}" for on, of in tallies.items() for s in STATUSES if (n := of[s]))
+            tally.update(told.items() if claim["kind"] == "text" else ())
+        counts = (f"{on}: {n} {s}" for on in told for s in STATUSES if (n := tally[on, s]))
         end = f"Of the authors' sentences: {', '.join(counts)}"
         show(rows, False, f"Claims of {load_catalog().paper(key).short}", end)
 

@@ -25,13 +25,11 @@ from xlrepro.evidence.reproduced import ReproducedNumbers, View, gather
 from xlrepro.experiments import all_experiments, own_records
 from xlrepro.paths import CHECKOUT, build_dir, data_dir
 from xlrepro.store import RecordStore, write_atomically
-from xlrepro.trials import PUBLISHED, Record, check_profile
+from xlrepro.trials import PUBLISHED, Record
 from xlrepro.values import hash_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SOURCES = (".py", ".yaml", ".csv", ".json", ".jsonl")  # what verdicts follow from
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,19 +154,18 @@ def judged(paper: str, profile: str) -> list[dict[str, Any]]:
     Raises:
         SettingsError: for an unknown paper or profile.
     """
-    catalog, store = load_catalog(), RecordStore()
-    catalog.paper(paper)
-    check_profile(profile)
-    found = (f for at in (CHECKOUT / "xlrepro", data_dir(), store.root) for f in at.rglob("*.*"))
-    files = sorted(file for file in found if file.suffix in SOURCES)
+    store = RecordStore()
+    folders = (CHECKOUT / "xlrepro", data_dir(), store.root)
+    files = sorted(f for at in folders for f in at.rglob("*.[cjpy]*[!c]"))  # csv, json, py, yaml
     state = hash_of([[str(f), s.st_mtime_ns, s.st_size] for f in files if (s := f.stat())])
     path = build_dir() / "claims" / f"{paper}.{profile}.json"
     with suppress(OSError, ValueError, KeyError):
         kept = json.loads(path.read_text("utf-8"))
         if kept["state"] == state:
             return list(kept["claims"])
-    records = (r for name in catalog.of_paper(paper) for r in own_records(name, profile, store))
-    evidence, content = Evidence(tuple(records), (profile,)), list[dict[str, Any]]()
+    known = load_catalog().of_paper(paper)
+    records = tuple(r for name in known for r in own_records(name, profile, store))
+    evidence, content = Evidence(records, (profile,)), list[dict[str, Any]]()
     for claim in evidence.claims(paper):
         verdicts = evidence.verdicts(paper)[claim.id].items()
         about = {"paper": paper, "id": claim.id, "kind": claim.kind, "claim": claim.text}

@@ -130,7 +130,15 @@ def error_of_difference(*pairs: tuple[float | Array, float | Array]) -> float:
     return math.sqrt(float(np.var(drawn)) + known) / len(pairs)
 
 
-def half_width(of_seeds: Array | float, of_items: float, n: int, tail: float = ALPHA) -> Array:
+@cache
+def _ends(n: int) -> tuple[float, float]:
+    """Return the quantiles at ALPHA, over n seeds and over items."""
+    from scipy.special import ndtri, stdtrit
+
+    return float(stdtrit(n - 1, ALPHA)), float(ndtri(ALPHA))
+
+
+def half_width(of_seeds: Array | float, of_items: float, n: int) -> Array:
     """Return half of the interval of a mean over seeds and test items.
 
     The halves of two intervals, Student's t over seeds and the normal one over items, are joined as
@@ -141,15 +149,13 @@ def half_width(of_seeds: Array | float, of_items: float, n: int, tail: float = A
         of_seeds: standard error over seeds; any shape.
         of_items: standard error over test items.
         n: seeds, two or more.
-        tail: probability beyond either end.
 
     Example:
         >>> round(float(half_width(1.0, 1.0, 3)), 2)
         4.73
     """
-    from scipy.special import ndtri, stdtrit
-
-    return np.asarray(np.hypot(of_seeds * stdtrit(n - 1, tail), of_items * ndtri(tail)))
+    over_seeds, over_items = _ends(n)
+    return np.asarray(np.hypot(of_seeds * over_seeds, of_items * over_items))
 
 
 @cache
