@@ -67,7 +67,7 @@ def test_the_files_to_download_are_tidy_and_described():
 
 
 def test_curves_say_how_the_trainings_behind_cells_went():
-    rows = {"long:MAN-MOE+CharCNN": "MAN-MoE", "long:BWE+CharCNN (3-to-1)": "BWE"}
+    rows = {"without:MAN-MOE+CharCNN": "MAN-MoE", "without:BWE+CharCNN (3-to-1)": "BWE"}
     html = overview.curves("man_moe/table4", "experiments.*.dev_scores", {"Dutch": "nl"}, rows,
                            title="Entities", xlabel="evaluation", ylabel="F1")  # fmt: skip
     assert "Dutch, MAN-MoE: 46.91 at 1" in html
