@@ -8,7 +8,9 @@ from xlrepro.evidence.catalog import (
     load_catalog,
     read_catalog,
 )
-from xlrepro.experiments import all_experiments
+from xlrepro.evidence.intervals import items_of
+from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+from xlrepro.experiments import all_experiments, experiment
 from xlrepro.paths import data_dir
 
 
@@ -69,3 +71,16 @@ def test_a_malformed_catalog_names_file_and_place(tmp_path):
     path.write_text(f"metrics: {{}}\nexperiments: {{}}\npapers: {{a: {paper}}}\n")
     with pytest.raises(DataError, match=r"catalog\.yaml: papers\.a\.title: .*pattern"):
         read_catalog(path)
+
+
+@pytest.mark.parametrize(
+    "key", ["word_order/table1", "word_order/table4", "man_moe/table4", "sense_alignment/table5"]
+)
+def test_no_cell_has_more_test_items_than_its_trial_reads(key):
+    trials = [t for t in experiment(key).all_trials("open", [0]) if "test_sentences" in t.settings]
+    assert trials
+    for trial, system, column in ((t, s, c) for t in trials for s in t.systems for c in t.columns):
+        cell = ReproducedCell(key, "open", system, column, "F1", "percent", (0,), (50.0,), ())
+        size, _ = items_of(load_catalog(), ReproducedNumbers([]), cell)
+        sets = len(trial.settings["targets"]) if column.endswith("avg") else 1
+        assert 0 < size <= sets * trial.settings["test_sentences"], (system, column)

@@ -178,7 +178,7 @@ class CatalogEntry(Checked):
         differences: printed row -> the two rows that it is the difference of, the first less the
             second.
         seeds_of: what alone a seed changes, ``"the heads"``; empty where it changes all there is.
-        items: profile -> column (names may hold ``*``) -> items of its test set.
+        items: profile -> column, or "system column" (may hold ``*``) -> items of its test set.
         conditions: profile -> what must be so for a verdict on its cells.
         shown: column, or a field of it -> what a page calls it, where its name is not for readers;
             ``column`` -> what columns are.

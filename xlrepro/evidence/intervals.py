@@ -64,7 +64,7 @@ def items_of(
         right = (each.unpacked() for each in kept)
         return kept[0].size, [each for each in right if each is not None]
     sizes = catalog.experiment(cell.experiment).items.get(cell.profile, {})
-    return next((n for name, n in sizes.items() if fnmatchcase(cell.column, name)), 0), []
+    return next((n for p, n in sizes.items() if any(fnmatchcase(x, p) for x in names)), 0), []
 
 
 def item_error(catalog: Catalog, numbers: "ReproducedNumbers", cell: "ReproducedCell") -> float:
