@@ -22,7 +22,7 @@ from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.text import number
 from xlrepro.pages import findings
 from xlrepro.pages.plots import colours_of, lines
-from xlrepro.pages.tables import Cell, Table, framed, markup, titled
+from xlrepro.pages.tables import Cell, Table, comparison_tables, framed, markup, titled
 from xlrepro.paths import data_dir, project_root
 from xlrepro.trials import PUBLISHED
 
@@ -158,6 +158,13 @@ def experiments() -> Markup:
     return table(caption, rows, "experiment", "reported numbers", "our cells at open", "cost")
 
 
+def comparison(key: str, columns: str = "") -> Markup:
+    """Return the cells at open of an experiment without a page, columns by part of their names."""
+    frame = load_evidence().frame(key, "open")
+    shown = comparison_tables(frame[frame["column"].str.contains(columns)])
+    return Markup("\n\n").join(Markup(each._repr_html_()) for each in shown)
+
+
 def curves(
     key: str, path: str, panels: Mapping[str, str], systems: Mapping[str, str], **axes: Any
 ) -> Markup:
@@ -234,9 +241,8 @@ def benchmarks() -> Markup:
 
 
 def _quantity(value: float | None, unit: str) -> Cell:
-    if value is None:
-        return Cell("")
-    return Cell(f"{number(value, 2 if value >= 0.1 else 4)} {unit}", sort=value)
+    shown = "" if value is None else f"{number(value, 2 if value >= 0.1 else 4)} {unit}"
+    return Cell(shown, sort=value)
 
 
 def registry() -> Markup:

@@ -102,8 +102,6 @@ class TransferSettings(Checked):
         max_iterations: at most so many, where dev is looked at between epochs; ``None`` is as many
             as the epochs have.
         patience: stop after so many looks at dev without a better score; ``None`` is never.
-        select_on: whose dev set chooses the epoch: the sources' (zero-resource) or the target's
-            (the code).
         word_vectors: ``standardised`` in each dimension, found by all of our look-up's rules, and a
             fixed random vector of their scale for an unknown word; or ``raw`` (the code): as they
             are, by the word's lower-case form alone, and a random vector of length 1.
@@ -134,7 +132,6 @@ class TransferSettings(Checked):
     evaluate_every: Count | None = None
     max_iterations: Count | None = None
     patience: Count | None = None
-    select_on: Literal["source_dev", "target_dev"] = "source_dev"
     word_vectors: Literal["standardised", "raw"] = "standardised"
     left_out: tuple[str, ...] = ()
     gate_accuracy: bool = False
