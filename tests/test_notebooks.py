@@ -56,11 +56,9 @@ def name(path: Path) -> str:
 def test_every_experiment_has_its_notebook_and_every_notebook_its_experiment():
     shown = {key for key, entry in load_catalog().experiments.items() if not entry.shown_on}
     assert {name(path) for path in PATHS} == shown <= set(all_experiments())
-    elsewhere = {
-        k: entry.shown_on for k, entry in load_catalog().experiments.items() if k not in shown
-    }
-    for key, page in elsewhere.items():
-        assert f'{{{{ comparison("{key}"' in (project_root() / f"book/{page}.md").read_text("utf-8")
+    for key in load_catalog().experiments.keys() - shown:
+        page = data_dir().parent / f"book/{load_catalog().experiment(key).shown_on}.md"
+        assert f'{{{{ comparison("{key}"' in page.read_text("utf-8")
 
 
 def sections(path: Path) -> dict[str, str]:
