@@ -12,6 +12,7 @@ import pytest
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.experiments import all_experiments
 from xlrepro.pages.page import open_page
+from xlrepro.paths import data_dir
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "notebooks"
