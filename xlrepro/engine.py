@@ -22,7 +22,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -452,7 +452,7 @@ def local_client(
 
 
 def start_fork_server(*modules: str) -> None:
-    """Start the process that workers are forked from, SIGINT blocked in it and so in them.
+    """Start the process that workers are forked from; it ignores SIGINT, and so do they.
 
     Args:
         modules: what it loads, so that no worker has to; one that runs already has loaded its own.
@@ -461,12 +461,11 @@ def start_fork_server(*modules: str) -> None:
 
     with _own_settings():
         get_mp_context().set_forkserver_preload(["distributed", "numpy", *modules])
-        resource_tracker.ensure_running()  # else the server's start would, and let SIGINT through
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             forkserver.ensure_running()
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.signal(signal.SIGINT, before)
 
 
 def _why_no_workers(error: BaseException) -> str:

@@ -58,6 +58,7 @@ def _serve(arguments: list[str], environment: dict[str, str], folder: str) -> No
     Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     os.environ.update(environment)
     os.chdir(folder)
+    os.setsid()  # a terminal's Ctrl-C is not for kernels, as Jupyter starts them too
     launch_new_instance(argv=arguments)
 
 
