@@ -65,8 +65,8 @@ def titled(text: str, paper: str) -> str:
     """Return a text about rows with the titles of their blocks in place of the blocks' names.
 
     Example:
-        >>> titled("not run: Table 4: long:MAN in es", "man_moe")
-        'not run: Table 4: long training: MAN in es'
+        >>> titled("not run: Table 4: choice:MAN in es", "man_moe")
+        'not run: Table 4: alternative reading: MAN in es'
         >>> titled("open, word-mapped", "word_order")
         'open, mapped vectors'
     """
