@@ -584,10 +584,9 @@ def _gathered(
     missing = list[Address]()
     catalog = load_catalog()
     for address, printed in read.items():
-        experiment, system, printed_column = address
+        experiment, system, name = address
         entry = catalog.experiment(experiment)
-        placed = condition.placed(system)
-        column = entry.column_at(condition.profile, printed_column)
+        placed, column = condition.placed(system), entry.column_at(condition.profile, name)
         cell = View(experiment, condition.profile, numbers).get(placed, column)
         keeps = entry.deterministic or bool(entry.quoted_because(system))
         if cell is not None:

@@ -20,9 +20,9 @@ from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.provenance import total_cost, trainings_sentence
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.text import number
-from xlrepro.pages import findings
+from xlrepro.pages import findings, tables
 from xlrepro.pages.plots import colours_of, lines
-from xlrepro.pages.tables import Cell, Table, comparison_tables, framed, markup, titled
+from xlrepro.pages.tables import Cell, Table, framed, markup, titled
 from xlrepro.paths import data_dir, project_root
 from xlrepro.trials import PUBLISHED
 
@@ -159,9 +159,15 @@ def experiments() -> Markup:
 
 
 def comparison(key: str, columns: str = "") -> Markup:
-    """Return the cells at open of an experiment without a page, columns by part of their names."""
-    frame = load_evidence().frame(key, "open")
-    shown = comparison_tables(frame[frame["column"].str.contains(columns)])
+    """Return the cells at open of an experiment without a page, and their records.
+
+    Args:
+        key: the experiment.
+        columns: what the names of the columns contain.
+    """
+    frame, records = load_evidence().frame(key, "open"), load_evidence().of(key, ["open"])
+    found = frame[frame["column"].str.contains(columns)]
+    shown = (*tables.comparison_tables(found), tables.provenance_table(records))
     return Markup("\n\n").join(Markup(each._repr_html_()) for each in shown)
 
 
