@@ -145,10 +145,9 @@ def experiments() -> Markup:
     for key, entry in load_catalog().experiments.items():
         records, cells = evidence.of(key), evidence.frame(key, "open")
         counts = cells["verdict"].value_counts(sort=False).items() if records else ()
-        page = (project_root() / "notebooks" / f"{key}.ipynb").is_file()
         cost = total_cost(records)
         rows.append((
-            Cell(key, entry.title, href=f"{key}.html" if page else ""),
+            Cell(key, entry.title, href="" if entry.shown_on else f"{key}.html"),
             len(load_reported().cells(key)), ", ".join(f"{n} {verdict}" for verdict, n in counts),
             Cell(cost.brief(), ", ".join(cost.devices), sort=cost.wall_seconds),
         ))  # fmt: skip
@@ -167,7 +166,8 @@ def comparison(key: str, columns: str = "") -> Markup:
     """
     frame, records = load_evidence().frame(key, "open"), load_evidence().of(key, ["open"])
     found = frame[frame["column"].str.contains(columns)]
-    shown = (*tables.comparison_tables(found), tables.provenance_table(records))
+    behind = tables.provenance_table(records).frame[["systems", "seeds", "records"]]
+    shown = (*tables.comparison_tables(found), Table("The records behind them.", behind))
     return Markup("\n\n").join(Markup(each._repr_html_()) for each in shown)
 
 
