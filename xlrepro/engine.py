@@ -456,6 +456,9 @@ def start_fork_server(*modules: str) -> None:
 
     Args:
         modules: what it loads, so that no worker has to; one that runs already has loaded its own.
+
+    Raises:
+        ValueError: outside of the main thread, which alone may change what SIGINT does.
     """
     from distributed.utils import get_mp_context
 

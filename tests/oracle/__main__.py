@@ -74,10 +74,10 @@ def compare(paper: str) -> tuple[Counter, Counter, list[str]]:
             for cell, (_, _, value) in zip(now.cells, record["cells"], strict=True)
         ):
             found["the same cells"] += 1
-        elif now and now.version == 1:
-            lost.append(f"{trial.label}: other cells, by the same version of its task")
+        elif now is None or now.version == 1:
+            lost.append(f"{trial.label}: no record, or other cells by the same version of its task")
         else:
-            found["cells of another version" if now else "no record now"] += 1
+            found["cells of another version"] += 1
     return found, withdrawn, lost
 
 

@@ -156,10 +156,10 @@ def judged(paper: str, profile: str) -> list[dict[str, Any]]:
     """
     store = RecordStore()
     folders = (CHECKOUT / "xlrepro", data_dir(), store.root)
-    files = sorted(f for at in folders for f in at.rglob("*.[cjpy]*[!c]"))  # csv, json, py, yaml
+    files = sorted(f for at in folders for f in at.rglob("*.[cjpy]*[!cp]"))  # not pyc, tmp
     state = hash_of([[str(f), s.st_mtime_ns, s.st_size] for f in files if (s := f.stat())])
     path = build_dir() / "claims" / f"{paper}.{profile}.json"
-    with suppress(OSError, ValueError, KeyError):
+    with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(path.read_text("utf-8"))
         if kept["state"] == state:
             return list(kept["claims"])
