@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import dask
 import psutil
 import pytest
+from distributed import Future
 
 from tests.toy_trials import remote_cluster
 from xlrepro.artefacts import note_data
@@ -51,6 +52,20 @@ def test_a_dying_worker_fails_its_trial_after_one_more_try_and_no_other(run, tri
     assert sorted(r.seed for r in summary.done) == [1, 2]
     assert "its worker died" in summary.failed[0][0]
     assert starts(tmp_path / "ran")[0] == 2
+
+
+def test_a_record_that_does_not_arrive_is_asked_for_once_more(run, trial_of, monkeypatch):
+    true, calls = Future.result, []
+
+    def late(future, timeout):
+        calls.append(future.key)
+        if len(calls) < 3:
+            raise TimeoutError
+        return true(future, timeout)
+
+    monkeypatch.setattr(Future, "result", late)
+    summary = run([trial_of()])
+    assert ([r.seed for r in summary.done], summary.failed, len(calls)) == ([0], [], 3)
 
 
 def test_an_outdated_record_is_made_again(run, store, trial_of, record_of, monkeypatch):
@@ -246,7 +261,7 @@ def test_a_worker_that_goes_while_it_is_asked_is_no_lost_scheduler(error):
     client = SimpleNamespace(nthreads=lambda: {"tcp://a": 1}, run=run, status="running")
     assert _slots(client, set(), ("cpu", {}, [])) == 0
     client.status = "closed"
-    with pytest.raises(XlreproError, match="the connection to the Dask scheduler is lost"):
+    with pytest.raises(XlreproError, match="the Dask scheduler is lost"):
         _slots(client, set(), ("cpu", {}, []))
 
 

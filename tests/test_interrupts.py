@@ -123,7 +123,7 @@ time.sleep(1000)
 
     with ThreadPoolExecutor() as pool:
         killed = pool.submit(kill_after_the_first_record)
-        with pytest.raises(XlreproError, match="connection to the Dask scheduler is lost"):
+        with pytest.raises(XlreproError, match="the Dask scheduler is lost"):
             run_trials(
                 trials_of(home, 9, sleep=0.5), store=store, scheduler=address, progress=False
             )

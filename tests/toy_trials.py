@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from xlrepro import experiments
-from xlrepro.engine import LOOPBACK, WORKER_ENVIRONMENT, measure_trial
+from xlrepro.engine import LOOPBACK, SETTINGS, WORKER_ENVIRONMENT, measure_trial
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record, Trial
 
@@ -97,9 +97,7 @@ def remote_cluster(scratch: Path, threads: int = 1) -> Iterator[str]:
     import dask
     from distributed import LocalCluster
 
-    # a busy machine takes longer than 30 s to start a dead worker's successor
-    failures, wait = "distributed.scheduler.allowed-failures", "distributed.comm.timeouts.connect"
-    dask.config.set({failures: 1, wait: "300s"})
+    dask.config.set(SETTINGS)
     with LocalCluster(
         n_workers=2,
         threads_per_worker=threads,

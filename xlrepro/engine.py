@@ -43,13 +43,11 @@ THREADS = 1  # one trial, one thread: the same numbers whatever else the machine
 PROGRESS_SECONDS = 0.5  # between two messages of a trial, and two looks at signals and workers
 LINE_SECONDS = 60.0  # between two plain lines while no trial ends
 CONNECT_SECONDS = 30
-ANSWER_SECONDS = 300  # for a record to arrive, or a dead worker's successor to start
+ANSWER_SECONDS = 10  # for a record to arrive; else it is asked for once more
+START_SECONDS = 300  # for a worker, or a dead one's successor, to start on a busy machine
 LOOPBACK = "127.0.0.1"
 SILENT = 51  # above logging.CRITICAL: what goes wrong is said once, in our own words
-LOST = (
-    "the connection to the Dask scheduler is lost; finished trials are kept: start the scheduler "
-    "again and repeat the command"
-)
+LOST = "the Dask scheduler is lost; finished trials are kept: start it and repeat the command"
 # Dask tells glibc to give back freed memory at once; a training step takes it again at once, and
 # the page faults cost a third of the time.
 ALLOCATOR_ENVIRONMENT = {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**28)}
@@ -63,11 +61,10 @@ SETTINGS = {
     "distributed.scheduler.allowed-failures": 1,  # a dead worker's trial is tried once more
     "distributed.scheduler.worker-saturation": 1.0,  # no trial waits behind another in a worker
     "distributed.scheduler.worker-ttl": None,  # a trial may hold the interpreter for long
-    "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.worker.profile.enabled": False,
-    "distributed.admin.tick.limit": "1h",
-    "distributed.comm.timeouts.connect": f"{ANSWER_SECONDS}s",  # else a busy machine loses workers
+    "distributed.comm.timeouts.connect": f"{START_SECONDS}s",
+    "distributed.deploy.lost-worker-timeout": f"{START_SECONDS}s",  # else it gets no successor
 }
 
 
@@ -301,8 +298,9 @@ def _run_on(
             ended.clear()
             for future in [each for each in flying if each.done()]:
                 trial, _ = flying[future]
-                display.end(trial, _keep(trial, future, store, summary))
-                flying.pop(future)[1].release()
+                if how := _keep(trial, future, store, summary):
+                    display.end(trial, how)
+                    flying.pop(future)[1].release()
             display.show()
         if not flying:  # a worker amid a trial may not answer
             with suppress(OSError, ValueError):  # nothing is lost where one has gone
@@ -315,7 +313,10 @@ def _run_on(
 
 
 def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummary) -> str:
-    """Take in a trial that has ended, its worker's death included; return how, for people.
+    """Take in a trial that has ended, its worker's death included.
+
+    Returns:
+        How, for people; ``""`` if its worker has died with the record: it has not ended yet.
 
     Raises:
         StoreError: if its record cannot be kept.
@@ -325,6 +326,8 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
 
     try:
         outcome = future.result(ANSWER_SECONDS)
+    except TimeoutError:  # Dask may ask a dead worker for it, and is to find that it is lost
+        return ""
     except KilledWorker as error:
         outcome = "its worker died twice (out of memory, or killed)", str(error)
     except CancelledError as error:
