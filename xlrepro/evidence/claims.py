@@ -357,7 +357,7 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
         side, *ends = tests[leaf.name]
         if side[0] == p[0]:
             gap, low, high = (number(each, 2, signed=True) for each in (leaf.gap[0], *ends))
-            note = f"it hangs on {leaf.text or 'a difference'} by {gap} ({low} to {high})"
+            note = f"least certain: {leaf.text or 'a difference'}, by {gap} ({low} to {high})"
     return ClaimVerdict(status, share, p, decidable=decidable, power=power, note=note)
 
 

@@ -118,9 +118,9 @@ def trainings_sentence(records: Sequence[Record]) -> str:
         return ""
     stopped = sum(patience is not None and not cut_off(since, patience) for since, patience in ends)
     return (
-        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} had stopped improving on dev, "
-        f"by the patience of early stopping; {sum(since == 0 for since, _ in ends)} still improved "
-        "in the last epoch."
+        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} had stopped improving on dev: "
+        "no gain of a thousandth for as long as early stopping waits. "
+        f"{sum(since == 0 for since, _ in ends)} still gained that much in the last epoch."
     )
 
 

@@ -65,7 +65,7 @@ def answer() -> str:
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} stand beside one of ours, "
         f"nearly all on proxies. {cells['computed']}, distances computed from a published table, "
         f"use a paper's own data: {cells['within']} agree. Of scores of trained systems "
-        f"{cells['scores'] or 'none'} was computed on a paper's own data, so values stay open."
+        f"{cells['scores'] or 'none'} had all of a paper's own data and vectors: values stay open."
     )
 
 
