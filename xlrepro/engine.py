@@ -119,8 +119,8 @@ def check_call(
     if device not in machine.DEVICES or (device == "cuda" and scheduler is None):
         resolve(device)
     for name, value in (("jobs", jobs), ("per-gpu", per_gpu)):
-        if value is not None and value < 1:
-            raise SettingsError(f"--{name} must be 1 or more, not {value}")
+        if value is not None and (type(value) is not int or value < 1):
+            raise SettingsError(f"--{name} must be 1 or more, not {value!r}")
 
 
 def check_supplied(trials: Sequence[Trial], *, texts: bool = True) -> None:

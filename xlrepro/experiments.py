@@ -279,11 +279,14 @@ class Experiment:
                 one; for a named system that has no trials at this profile.
         """
         self._check_profile(profile)
+        for name, value in (("seeds", seeds), ("systems", systems)):
+            if isinstance(value, str) or not isinstance(value, Sequence | None):
+                raise SettingsError(f"{name} must be a list, not {value!r}")
+        if not isinstance(overrides, Mapping | None):
+            raise SettingsError(f"overrides must be a mapping of settings, not {overrides!r}")
         wanted = tuple(seeds) if seeds else self.seeds(profile)
         if not all(type(seed) is int and 0 <= seed <= LARGEST_SEED for seed in wanted):
-            raise SettingsError(
-                f"seeds must be whole numbers from 0 to {LARGEST_SEED}, not {list(wanted)}"
-            )
+            raise SettingsError(f"seeds must be from 0 to {LARGEST_SEED}, not {list(wanted)}")
         for name, hits in self._asked(systems or ()).items():
             if not _made(self.key, profile, hits, wanted, "{}"):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")
@@ -367,7 +370,7 @@ class Experiment:
         }
         if not known and row.parts is None and chosen is None:
             return {"": (Part(), Part())}
-        wanted = chosen if isinstance(chosen, list | None) else [chosen]
+        wanted = chosen or None if isinstance(chosen, list | None) else [chosen]
         elsewhere = (name for each in self.entry.profiles.values() for name in each.parts or ())
         spelt = [*self.entry.parts, *elsewhere, *(n for n, p in of_row.items() if p != Part())]
         odd = [name for name in wanted or () if name not in [*known]]

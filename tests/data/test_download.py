@@ -77,7 +77,7 @@ def test_a_file_without_any_source_says_where_it_was_expected(toy, monkeypatch, 
     toy.register("a", CONTENT)
     refused(fetch, PATH, "set XLREPRO_MIRROR")
     monkeypatch.setenv("XLREPRO_MIRROR", "/no/such/mirror")
-    refused(fetch, "/no/such/mirror", "does not exist", "XLREPRO_MIRROR")
+    refused(fetch, "no folder /no/such/mirror", "XLREPRO_MIRROR")
     monkeypatch.delenv("XLREPRO_MIRROR")
     refused(fetch, PATH, "in no XLREPRO_MIRROR")
 

@@ -63,6 +63,7 @@ def test_data_that_was_read_has_a_current_hash(tmp_path, monkeypatch):
     monkeypatch.setattr(artefacts, "_read", [{}])
     file = tmp_path / "supplied" / "conll-ner" / "de" / "test"
     file.parent.mkdir(parents=True)
+    file.symlink_to(tmp_path / "shared")  # as large files are supplied
     file.write_text("I-LOC")
     registry.note_supplied(file)
     ((name, first),) = artefacts.data_read().items()

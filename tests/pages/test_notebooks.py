@@ -18,7 +18,7 @@ from xlrepro.pages.notebooks import executed, fitted, plan, run_batch
 
 from .conftest import outputs
 
-DEVICE_AND_JOBS = 'profile = "smoke"\nseeds = [0]\ndevice = "auto"\njobs = None\nper_gpu = 1'
+DEVICE_AND_JOBS = 'profile = "smoke"\nseeds = [0]\ndevice = "auto"\njobs = 2\nper_gpu = 1'
 SOCKETS = """
 import sys
 from ipykernel.kernelapp import IPKernelApp
@@ -48,7 +48,7 @@ def test_unknown_experiment_is_an_error_and_a_paper_stands_for_its_notebooks(
 @pytest.mark.parametrize(
     ("name", "value", "wanted"),
     [
-        ("seeds", ["0-2"], "seeds must be whole numbers"),
+        ("seeds", ["0-2"], "seeds must be from 0"),
         ("systems", ["word:NOPE"], "has no system"),
         ("systems", None, "has no system 'None'"),
         ("jobs", 0, "must be 1 or more"),
@@ -125,7 +125,8 @@ def test_trials_of_all_notebooks_are_run_together_before_them(
 
     monkeypatch.setattr(notebooks, "run_trials", run_trials)
     summary = run_batch(plan(None, "smoke", {"device": "cpu", "per_gpu": 3}), report=lines.append)
-    assert calls == [(["shared", "one", "two"], {"device": "cpu", "per_gpu": 3})]
+    said = {"device": "cpu", "per_gpu": 3, "jobs": 2}  # the last one by the cell
+    assert calls == [(["shared", "one", "two"], said)]
     assert (summary.done, [*summary.failed]) == (["fake/one"], ["fake/two"])
     assert (project / "executed").read_text() == "x"
     told = "fake/two: FAILED: XlreproError: seed 0: too bad; see logs/two.log"

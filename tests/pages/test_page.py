@@ -52,7 +52,7 @@ def test_settings_of_a_run_reach_its_trials_and_its_own_column(record, monkeypat
     opened = open_page(key, "smoke", [5], [system], {"epochs": 1})
     trial, *_ = opened._trials
     assert trial.settings["epochs"] == 1
-    assert "--set epochs=1" in repr(opened)
+    assert "--set epochs=1 --systems translation:NMT --seeds 5" in repr(opened)
     column = trial.columns[0]
     made = record(system, {column: 33.0}, seed=5, experiment=key, metric="PPL")
     monkeypatch.setattr(opened.store, "get", lambda asked: made if asked == trial else None)
@@ -66,6 +66,8 @@ def test_settings_of_a_run_reach_its_trials_and_its_own_column(record, monkeypat
     ("changed", "message"),
     [
         ({"seeds": 3}, "seeds must be a list"),
+        ({"jobs": "2"}, "jobs must be 1 or more, not '2'"),
+        ({"overrides": {"targets": ["fr", "fr"]}}, "a column is named twice"),
         ({"overrides": {"encoder.kernel": 5}}, "encoder"),
     ],
 )

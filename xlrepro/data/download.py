@@ -104,10 +104,7 @@ def _sources(entry: "FileEntry") -> Iterator[tuple[str, Bring]]:
     elif mirror:
         mirrored = as_path(mirror, "XLREPRO_MIRROR")
         if not mirrored.is_dir():
-            raise DataError(
-                f"the mirror folder {mirrored} does not exist: correct XLREPRO_MIRROR, or unset "
-                "it to download from upstream"
-            )
+            raise DataError(f"XLREPRO_MIRROR: no folder {mirror}: correct it, or unset it")
         for file in (mirrored / entry.path, mirrored / entry.path.removesuffix(".xz")):
             if file.is_file():
                 yield str(file), partial(_unpacked, file, entry.bytes)

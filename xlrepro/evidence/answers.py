@@ -88,8 +88,8 @@ class Gap:
 
     @property
     def direction(self) -> str:
-        """``higher``, ``lower`` or ``same``, by the interval; ``missing`` if it was not run."""
-        if self.n == 0:
+        """``higher``, ``lower`` or ``same``, by the interval; ``missing`` where there is none."""
+        if self.n < 2:
             return "missing"
         return "higher" if self.low > 0 else "lower" if self.high < 0 else "same"
 

@@ -559,7 +559,7 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     if n == 1:
         lone = sorted({c.system for c in cells.values() if c.n == 1})
         notes.append(f"one seed decides nothing: {', '.join(lone)}")
-        status = INCONCLUSIVE
+        status, verdict = INCONCLUSIVE, replace(verdict, p=None)
     if status == INCONCLUSIVE and verdict.power is not None and verdict.power < FEW:
         notes.append(f"power {100 * verdict.power:.0f} % for an effect of the reported size")
     heads = {catalog.experiment(a[0]).seeds_of for a in read} - {""}

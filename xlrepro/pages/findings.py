@@ -35,7 +35,7 @@ BECAUSE = {
     "same": "the 95 % CI includes 0",
     "higher": "the 95 % CI lies above 0",
     "lower": "the 95 % CI lies below 0",
-    "missing": "not run",
+    "missing": "fewer than two seeds",
 }
 
 

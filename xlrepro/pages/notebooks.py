@@ -291,8 +291,8 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> dict[str
     if not jobs:
         return {}
     trials = {trial.key: trial for job in jobs for trial in job.trials}
-    where = {name: value for name, value in jobs[0].parameters.items() if name in RUN}
-    ran = run_trials([*trials.values()], **where)
+    asked = {**declared(jobs[0].source, ""), **jobs[0].parameters}  # as the first says
+    ran = run_trials([*trials.values()], **{name: asked[name] for name in asked.keys() & RUN})
     report(f"trials: {ran.line}")
     failed = {log.stem: f"{what}; see {log}" for what, log in ran.failed}
     return {j.experiment: failed[t.key] for j in jobs for t in j.trials if t.key in failed}

@@ -3,13 +3,13 @@
 import json
 import math
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from statistics import fmean
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -85,24 +85,19 @@ class Page:
         self,
         experiment: str,
         profile: str = "smoke",
-        seeds: Sequence[int] = (),
-        systems: Sequence[str] = (),
-        overrides: Mapping[str, Any] = MappingProxyType({}),
+        seeds: Sequence[int] | None = None,
+        systems: Sequence[str] | None = None,
+        overrides: Mapping[str, Any] | None = None,
         device: str = "auto",
         scheduler: str | None = None,
         jobs: int | None = None,
         per_gpu: int = 1,
     ) -> None:
-        for name, value in (("seeds", seeds), ("systems", systems)):
-            if isinstance(value, str) or not isinstance(value, Sequence):
-                raise SettingsError(f"{name} must be a list, not {value!r}")
-        if not isinstance(overrides, Mapping):
-            raise SettingsError(f"overrides must be a mapping of settings, not {overrides!r}")
         check_call(device, jobs, scheduler, per_gpu)
         self.key, self.profile, self.store = experiment, profile, RecordStore()
         self.entry = load_catalog().experiment(experiment)
         self.experiment = find_experiment(experiment)
-        self._systems, self._overrides = systems, overrides
+        self._systems, self._seeds, self._overrides = systems, seeds, overrides or {}
         self._where: dict[str, Any] = {
             "device": device, "scheduler": scheduler, "jobs": jobs, "per_gpu": per_gpu,
         }  # fmt: skip
@@ -110,13 +105,16 @@ class Page:
 
     def __repr__(self) -> str:
         """Return what will run, one fact a line."""
-        given = "".join(f" --set {name}={json.dumps(v)}" for name, v in self._overrides.items())
+        given = [("--set", f"{name}={json.dumps(v)}") for name, v in self._overrides.items()]
+        asked = (("--systems", self._systems), ("--seeds", self._seeds))
+        given += [(option, ",".join(map(str, names))) for option, names in asked if names]
         return (
             f"{self.key}: {self.entry.heading}\n"
             f"profile: {MEANING[self.profile]}\n"
             f"systems: {', '.join(self.experiment.select(self._systems, self.profile))}\n"
             f"trials: {len(self._trials)}\n"
-            f"command: xlrepro run {self.key} --profile {self.profile}{given}"
+            f"command: xlrepro run {self.key} --profile {self.profile}"
+            + "".join(f" {option} {shlex.quote(value)}" for option, value in given)
         )
 
     def run(self) -> None:

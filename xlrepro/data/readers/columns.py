@@ -214,7 +214,7 @@ def read_conll_ner(path: Path) -> tuple[Sentence, ...]:
         DataError: if the file is malformed, or of two encodings.
     """
     lines = read_text_lines(path, or_latin1=True)
-    width = next((len(line.split()) for line in lines if line.strip()), 0)
+    width = next((len(re.split(r"[ \t]+", line)) for line in lines if line.strip()), 0)
     columns = ("token", *["ignore"] * (width - 2), "entity")
     sentences = []
     for sentence in read_columns(path, columns, separator=None, or_latin1=True):

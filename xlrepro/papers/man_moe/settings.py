@@ -158,7 +158,7 @@ class TransferSettings(Checked):
 
     def registered(self) -> list[tuple[str, str]]:
         """Return data set and file of what is read after training."""
-        return corpus(self.corpus, self.task).test_files(self.targets)
+        return corpus(self.corpus, self.task).test_files((*self.languages, *self.targets))
 
     def supplied(self) -> list[str]:
         """Return the files that a trial reads below the folder of supplied files."""
