@@ -188,7 +188,7 @@ def test_a_row_that_is_not_there_is_named(toy, key, old, new):
 
 @pytest.mark.parametrize("seed", [-1, True, 2**32, "0"])
 def test_what_is_no_seed_is_refused(seed):
-    with pytest.raises(SettingsError, match="seeds must be from 0"):
+    with pytest.raises(SettingsError, match="seeds must be whole"):
         trials("table1", "smoke", seeds=[seed])
 
 

@@ -80,6 +80,8 @@ def test_artificial_languages_of_another_version_have_another_hash(monkeypatch):
     assert current_data("artificial") not in (None, first)
 
 
-@pytest.mark.parametrize("name", ["supplied/../../etc/passwd", "supplied/x", "x/y", "ud-r2.2"])
+@pytest.mark.parametrize(
+    "name", ["supplied/../../etc/passwd", "supplied//etc/passwd", "supplied/x", "x/y", "ud-r2.2"]
+)
 def test_what_is_not_here_has_no_current_hash(name):
     assert current_data(name) is None

@@ -48,7 +48,7 @@ def test_unknown_experiment_is_an_error_and_a_paper_stands_for_its_notebooks(
 @pytest.mark.parametrize(
     ("name", "value", "wanted"),
     [
-        ("seeds", ["0-2"], "seeds must be from 0"),
+        ("seeds", ["0-2"], "seeds must be whole"),
         ("systems", ["word:NOPE"], "has no system"),
         ("systems", None, "has no system 'None'"),
         ("jobs", 0, "must be 1 or more"),

@@ -230,7 +230,7 @@ def current_data(name: str) -> str | None:
         if name == ARTIFICIAL:
             return artificial_hash()
         if kind == "supplied":
-            path = supplied_dir() / rest  # it may be a link to anywhere
+            path = Path(f"{supplied_dir()}/{rest}")  # below it always; it may be a link
             return file_hash(path) if ".." not in path.parts else None
         return content_hash(kind, rest)
     except (OSError, ValueError, SettingsError):
