@@ -286,7 +286,7 @@ class Experiment:
             raise SettingsError(f"overrides must be a mapping of settings, not {overrides!r}")
         wanted = tuple(seeds) if seeds else self.seeds(profile)
         if not all(type(seed) is int and 0 <= seed <= LARGEST_SEED for seed in wanted):
-            raise SettingsError(f"seeds must be whole, 0 to {LARGEST_SEED}, not {list(wanted)}")
+            raise SettingsError(f"seeds must be whole, from 0 to {LARGEST_SEED}, not {[*wanted]}")
         for name, hits in self._asked(systems or ()).items():
             if not _made(self.key, profile, hits, wanted, "{}"):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")
