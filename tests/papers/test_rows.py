@@ -9,6 +9,7 @@ from xlrepro.engine import check_supplied, run_trials
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import all_experiments, experiment
+from xlrepro.store import RecordStore
 
 EXPERIMENTS = pytest.mark.parametrize("each", all_experiments().values(), ids=lambda e: e.key)
 
@@ -25,6 +26,13 @@ def test_no_two_trials_of_a_seed_fill_one_cell(each):
     for profile in each.profiles:
         filled = Counter(address for cells in each.announced(profile) for address in cells)
         assert [address for address, count in filled.items() if count > 1] == []
+
+
+@EXPERIMENTS
+def test_no_record_is_needed_to_run_what_has_been_published(each, tmp_path):
+    trials = each.all_trials("open", [0])
+    found = run_trials(trials, store=RecordStore(tmp_path, tmp_path), dry_run=True)
+    assert found.pending == list(dict.fromkeys(trials))
 
 
 @pytest.mark.parametrize("key", [k for k, e in all_experiments().items() if "paper" in e.profiles])

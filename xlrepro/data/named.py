@@ -54,8 +54,8 @@ class Corpus:
         registered = self.name.removesuffix("-official")
         return loading.load(registered, f"{language}/{split}")[:limit]
 
-    def test_files(self, languages: Sequence[str]) -> list[tuple[str, str]]:
-        """Return data set and file of the registered test sets of some languages.
+    def files(self, languages: Sequence[str], split: str = "test") -> list[tuple[str, str]]:
+        """Return data set and file of a registered split, of some languages.
 
         Raises:
             SettingsError: if there is no such artificial language.
@@ -68,7 +68,7 @@ class Corpus:
             return []
         registered = self.name.removesuffix("-official")
         of_user = ("ud-release", supplied.CONLL, supplied.REVIEWS)
-        return [] if registered in of_user else [(registered, f"{c}/test") for c in languages]
+        return [] if registered in of_user else [(registered, f"{c}/{split}") for c in languages]
 
     def _artificial(self, language: str, split: str, limit: int | None) -> list[Sentence]:
         from xlrepro.artificial import family_of

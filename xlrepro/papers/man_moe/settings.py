@@ -158,12 +158,12 @@ class TransferSettings(Checked):
 
     def registered(self) -> list[tuple[str, str]]:
         """Return data set and file of what is read after training."""
-        return corpus(self.corpus, self.task).test_files((*self.languages, *self.targets))
+        named = corpus(self.corpus, self.task)  # tweets have no English test set
+        return named.files(self.languages, "dev") + named.files(self.targets)
 
     def supplied(self) -> list[str]:
         """Return the files that a trial reads below the folder of supplied files."""
-        sources = {code for target in self.targets for code in self.sources(target)}
-        parts = [(code, split) for code in sources for split in ("train", "dev")]
+        parts = [(c, s) for t in self.targets for c in self.sources(t) for s in ("train", "dev")]
         parts += [(target, split) for target in self.targets for split in self.splits]
         files = read_by(self.corpus, self.vectors, self.languages, parts)
         if self.corpus == REVIEWS:

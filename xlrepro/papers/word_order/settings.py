@@ -102,7 +102,7 @@ class TransferSettings(Checked):
     def registered(self) -> list[tuple[str, str]]:
         """Return data set and file of what is read after training."""
         tested = (self.source, *self.targets, *(code for code, _ in self.also_read()))
-        return corpus(self.corpus, getattr(self, "task", "SF")).test_files(tested)
+        return corpus(self.corpus, getattr(self, "task", "SF")).files(tested)
 
     def also_read(self) -> list[tuple[str, str]]:
         """Return what else of the corpus a trial reads, languages and splits."""
