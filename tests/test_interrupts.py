@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -68,12 +69,18 @@ def test_a_killed_run_keeps_what_had_finished_and_the_next_goes_on(run, home, st
     assert len(summary.done) == 6 - len(kept)
 
 
+def twice(process, number):
+    os.kill(process, number)
+    time.sleep(0.2)
+    os.kill(process, number)
+
+
 @pytest.mark.parametrize(
-    ("number", "send", "finished"),  # SIGINT as a terminal sends it, SIGTERM as `kill` does
+    ("number", "send", "finished"),  # SIGINT as a terminal sends it, SIGTERM as `timeout` does
     [
         (signal.SIGINT, os.killpg, 2),
         (signal.SIGINT, os.killpg, 0),
-        (signal.SIGTERM, os.kill, 0),
+        (signal.SIGTERM, twice, 0),
     ],
 )
 def test_an_interrupt_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(

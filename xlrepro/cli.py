@@ -10,7 +10,6 @@ import json
 import os
 import re
 import sys
-import threading
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -51,9 +50,7 @@ Update = Annotated[bool, Option("--update", help="Write the golden files, print 
 SmokeAlone = Annotated[bool, Option(help="With --update: smoke's data or settings alone moved.")]
 RunSmoke = Annotated[bool, Option(help="Run smoke trials without a record of today's code.")]
 Withdraw = Annotated[bool, Option("--withdraw", help="Take out records that no row asks for.")]
-Port = Annotated[int, Option(min=0, max=65535, help="Where --serve listens; 0: any free one.")]
 FileIds = Annotated[list[str] | None, Argument(help="Such as en/train; without one, all.")]
-DataSets = Annotated[list[str] | None, Argument(help="Without one, whatever is in the cache.")]
 
 
 # ---- arguments and what is printed
@@ -428,18 +425,11 @@ def book(
     run: Annotated[bool, Option(help="First run the notebooks that changed.")] = True,
     profile: Annotated[str, Option(help="Whose notebooks the book shows.")] = "smoke",
     jobs: Jobs = 2,
-    serve: Annotated[bool, Option("--serve", help="Serve it on this machine.")] = False,
-    port: Port = 0,
 ) -> None:
     """Run what has changed and render the book; the last line is the page to open."""
-    from xlrepro.pages.book import make, served
+    from xlrepro.pages.book import make
 
     page, failed = make(profile, jobs, run, say)
-    if serve:
-        with served(page.parent, port) as address, suppress(KeyboardInterrupt):
-            typer.echo(f"{address}  (Ctrl-C ends it)")
-            threading.Event().wait()
-        return
     typer.echo(str(page))
     _end_if_failed(failed.items())
 
@@ -514,27 +504,6 @@ def fetch(
         typer.echo(registry.fetch(name, file_id))
 
 
-@data_app.command()
-def verify(names: DataSets = None) -> None:
-    """Hash the cached files again and compare them with the registry.
-
-    A wrong file is an error (exit status 1); so is a missing one of a data set that was named.
-    """
-    from xlrepro.data import registry
-
-    chosen = [registry.dataset(name) for name in names] if names else registry.list_datasets()
-    counts = Counter[str]()
-    for entry in chosen:
-        for file_id in entry.files:
-            status = registry.verify(entry.name, file_id)
-            counts[status] += 1
-            if status == "wrong" or (status == "missing" and names):
-                name = f"{entry.name} {file_id}"
-                typer.echo(f"{status}: {name}; repair with: xlrepro data fetch {name}")
-    typer.echo(", ".join(f"{counts[status]} {status}" for status in ("ok", "missing", "wrong")))
-    raise typer.Exit(bool(counts["wrong"] or (names and counts["missing"])))
-
-
 # ---- the process
 
 
@@ -551,7 +520,7 @@ def build_app() -> typer.Typer:
     app.command("list")(list_experiments)
     for command in (run, status, claims, golden, publish, batch, book):
         app.command()(command)
-    app.add_typer(data_app, name="data", help="List, download and check the corpora.")
+    app.add_typer(data_app, name="data", help="List and download the corpora.")
     return app
 
 
@@ -572,19 +541,9 @@ def _check_process() -> None:
     """Make the process fit to run a command, whatever shell started it.
 
     Folders that the environment names are made absolute: a child may work in another folder.
-
-    Raises:
-        SettingsError: if standard output is closed, and what would be printed would go into
-            whatever file is opened next; if the working folder has been deleted.
     """
-    if sys.stdout is None or sys.stderr is None:
-        raise SettingsError("standard output is closed: send it to a file, or to /dev/null")
     for stream in (sys.stdout, sys.stderr):  # letters that a terminal has not
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    try:
-        os.getcwd()
-    except FileNotFoundError:  # libraries of torch would end the process
-        raise SettingsError("the working folder is gone: change to one that is there") from None
     for name in (f"XLREPRO_{each}" for each in FOLDERS):
         if (named := os.environ.get(name)) and "://" not in named:
             with suppress(RuntimeError):  # ~ of nobody: whoever uses it says so

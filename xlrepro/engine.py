@@ -226,12 +226,12 @@ def run_trials(
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM while Dask starts and stops workers; a second one is raised."""
+    """Collect SIGINT and SIGTERM while Dask starts and stops workers; a second SIGINT is raised."""
     came: list[int] = []
 
     def note(number: int, _: Any) -> None:
         came.append(number)
-        if len(came) > 1:
+        if number == signal.SIGINT and len(came) > 1:  # `timeout` sends SIGTERM twice
             raise KeyboardInterrupt
 
     main = threading.current_thread() is threading.main_thread()  # where alone signals come

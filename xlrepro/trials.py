@@ -88,8 +88,8 @@ class Trial:
     def create(cls, *, settings: Mapping[str, Any], **fields: Any) -> "Trial":
         """Make a trial from plain settings and its other fields."""
         fields |= {name: tuple(fields[name]) for name in ("systems", "columns")}
-        if len({*fields["columns"]}) < len(fields["columns"]):
-            raise SettingsError(f"{fields['experiment']}: a column is named twice")
+        if not 0 < len({*fields["columns"]}) == len(fields["columns"]):
+            raise SettingsError(f"{fields['experiment']}: no column is named, or one twice")
         return cls(settings_json=canonical_json(dict(settings)), **fields)
 
     @property

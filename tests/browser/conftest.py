@@ -9,13 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from xlrepro.pages.book import index_page, served
+from xlrepro.pages.book import index_page
 from xlrepro.paths import build_dir
 
 CHROMIUM = "/usr/bin/chromium"
@@ -101,8 +103,14 @@ def book() -> Path:
 
 @pytest.fixture(scope="session")
 def base(book: Path) -> Iterator[str]:
-    with served(book) as address:
-        yield address
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(book))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @contextmanager

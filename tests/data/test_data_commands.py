@@ -1,13 +1,11 @@
 """xlrepro data: what a user sees and what a script reads."""
 
 import json
-import os
 
 import pytest
 from typer.testing import CliRunner
 
 from xlrepro.cli import data_app as app
-from xlrepro.data import registry
 from xlrepro.errors import SettingsError
 
 CONTENT = b"1\tMoles\tmole\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
@@ -57,22 +55,3 @@ def test_fetch_of_an_unknown_file_brings_none(run, toy):
     with pytest.raises(SettingsError):
         run("fetch", "toy", "a", "x", catch=False)
     assert not (toy.cache / "corpora").exists()
-
-
-def test_verify_of_a_named_data_set_reports_what_is_missing(run):
-    run("fetch", "toy", "a")
-    result = run("verify", "toy")
-    assert result.exit_code == 1
-    assert "missing: toy b" in result.stdout
-
-
-def test_verify_finds_a_changed_file_even_with_the_size_and_time_of_before(run):
-    run("fetch", "toy")
-    path = registry.cached_path("toy", "a")
-    before = path.stat()
-    path.write_bytes(CONTENT + b"x")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    result = run("verify")
-    assert result.exit_code == 1
-    assert "wrong: toy a;" in result.stdout
-    assert "1 ok, 0 missing, 1 wrong" in result.stdout

@@ -1,19 +1,16 @@
-"""The book's folder, its rendering, and the server on this machine."""
+"""The book's folder and its rendering."""
 
-import http.client
 import json
 import re
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
 
 import pytest
 import yaml
 
 from tests.toy_trials import wait_for
-from xlrepro.errors import SettingsError
 from xlrepro.pages import book
 from xlrepro.pages.sphinx import slim
 
@@ -100,24 +97,3 @@ def test_a_notebook_that_was_not_run_is_a_page_that_says_so(monkeypatch, tmp_pat
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
     cells = json.loads(book.notebook_page("word_order/table2", "smoke"))["cells"]
     assert "Not run for this copy" in cells[-1]["source"]
-
-
-def test_the_book_is_served_on_this_machine(tmp_path, capfd):
-    (tmp_path / "index.html").write_text("the book", encoding="utf-8")
-    with book.served(tmp_path) as address:
-        assert address.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(f"{address}/index.html") as answer:
-            assert answer.read() == b"the book"
-        port = address.rpartition(":")[2]
-        raw = http.client.HTTPConnection(address.removeprefix("http://"))
-        raw.connect()
-        raw.sock.send(b"\x16\x03\x01 no request\r\n\r\n")
-        raw.sock.close()
-        with pytest.raises(SettingsError, match="cannot be used"), book.served(tmp_path, int(port)):
-            pass
-    assert capfd.readouterr().err == ""
-
-
-def test_a_port_that_is_none_is_one_sentence(tmp_path):
-    with pytest.raises(SettingsError, match=r"used \([^.]*\): name"), book.served(tmp_path, 99999):
-        pass

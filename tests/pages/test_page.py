@@ -24,6 +24,12 @@ def page(record):
     return opened
 
 
+def test_a_page_whose_loans_lack_records_compares_nothing():
+    opened = open_page("man_moe/figure4")
+    opened.evidence = Evidence(())
+    assert opened.compare().parts == ()
+
+
 def pairs(shown):
     """Return the pairs of a forest plot, as its text alternative names them."""
     said = shown.parts[0].alt.partition(". ")[2] if shown.parts else ""
@@ -67,7 +73,7 @@ def test_settings_of_a_run_reach_its_trials_and_its_own_column(record, monkeypat
     [
         ({"seeds": 3}, "seeds must be a list"),
         ({"jobs": "2"}, "jobs must be 1 or more, not '2'"),
-        ({"overrides": {"targets": ["fr", "fr"]}}, "a column is named twice"),
+        ({"overrides": {"targets": ["fr", "fr"]}}, "no column is named, or one twice"),
         ({"overrides": {"encoder.kernel": 5}}, "encoder"),
     ],
 )

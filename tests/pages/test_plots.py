@@ -74,6 +74,7 @@ def test_several_columns_have_a_figure_per_block(frame):
 def test_gain_against_distance_names_the_rank_correlation(frame):
     # fr, de, ar are 0.09, 0.14, 0.26 from English, and gain 7, 5, 9 points
     assert "reproduced: ρ = 0.50, 3 languages" in gain_against_distance(frame).alt
+    assert "reported" in gain_against_distance(frame.assign(reproduced=float("nan"))).alt
 
 
 def test_a_gain_over_a_setting_is_paired_by_seed(numbers):

@@ -57,6 +57,8 @@ WRONG = [
     "ramen/table1 smoke layers=3",
     "ramen/table1 smoke adaptation.initialisation.vectors=fasttext-aligned",
     "ramen/table1 smoke adaptation.english.model=tiny@1",
+    "man_moe/table5 smoke domains=[]", "man_moe/table4 smoke domains=[books]",
+    "sense_alignment/table4 open domains=[]",
 ]  # fmt: skip
 
 
@@ -64,7 +66,7 @@ WRONG = [
 def test_what_no_trial_can_run_with_is_refused_when_trials_are_made(asked):
     key, profile, given = asked.split()
     name = given.partition("=")[0].removeprefix("adaptation.").removeprefix("initialisation.")
-    with pytest.raises(SettingsError, match=f"{name}|part 'foo'|has .* layers"):
+    with pytest.raises(SettingsError, match=f"{name}|no column is named|part 'foo'|has .* layers"):
         experiment(key).trials(profile, overrides=parse_overrides([given]))
 
 

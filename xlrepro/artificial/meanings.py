@@ -82,14 +82,12 @@ class Meaning:
         clause: what is said.
         mood: ``"statement"``, ``"question"`` or ``"request"``.
         intent: ``"inform"``, ``"ask"``, or what a request is for, such as ``"set_alarm"``.
-        domain: ``"general"``, or a request's domain.
         polite: an interjection, "please".
     """
 
     clause: Clause
     mood: str = "statement"
     intent: str = "inform"
-    domain: str = "general"
     polite: Concept | None = None
 
 
@@ -217,11 +215,11 @@ class Sampler:
         polite = self.ontology["please.interjections"] if self.chance() < 0.25 else None
         draw = self.chance()
         if draw < 0.55:
-            return Meaning(clause, "request", intent, domain, polite)
+            return Meaning(clause, "request", intent, polite)
         who, modal = ("I", "must") if draw < 0.7 else ("you", "can")
         subject, helper = self.ontology[f"{who}.pronouns"], self.ontology[f"{modal}.auxiliaries"]
         clause = replace(clause, subject=Phrase(subject), modal=helper)
-        return Meaning(clause, "statement" if who == "I" else "question", intent, domain, polite)
+        return Meaning(clause, "statement" if who == "I" else "question", intent, polite)
 
     def _with_slot(self, clause: Clause, slot: str) -> Clause:
         assert clause.object is not None

@@ -6,11 +6,10 @@ an xz copy in a mirror and the plain file upstream check against the same hash.
 
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field, field_validator
 
-from xlrepro.artefacts import file_hash, note_data, sha256_of
+from xlrepro.artefacts import file_hash, note_data
 from xlrepro.data.download import fetch_file
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import cache_dir, data_dir, supplied_dir
@@ -186,17 +185,6 @@ def fetch(name: str, file_id: str) -> Path:
     path = fetch_file(f"{name} {file_id}", entry, target)
     note_data(f"{name}/{file_id}", entry.sha256)
     return path
-
-
-def verify(name: str, file_id: str) -> Literal["ok", "missing", "wrong"]:
-    """Hash a cached file again, whatever is kept of it, and say whether it is there and right."""
-    path = cached_path(name, file_id)
-    if not path.is_file():
-        return "missing"
-    if sha256_of(path) == content_hash(name, file_id):
-        return "ok"
-    path.touch()  # whatever hash is kept of it goes by its old time
-    return "wrong"
 
 
 def note_supplied(path: Path) -> Path:

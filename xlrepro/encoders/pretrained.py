@@ -28,7 +28,7 @@ from xlrepro.encoders import E5, MINILM, SUPPLIED, TINY, identity, name_and_laye
 from xlrepro.encoders.subwords import Special, Subwords, learnt
 from xlrepro.errors import DataError
 from xlrepro.precision import working_dtype
-from xlrepro.vectors.encoding import padded
+from xlrepro.vectors.encoding import ordered, padded
 
 VERSION = 1  # raised when the code changes a converted model or its states
 BERTS_SPECIAL = ["[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"]
@@ -171,10 +171,7 @@ class Encoder:
         for part in (self.model, self.embeddings):
             if part is not None:
                 part.to(self.device).eval()
-        order = sorted(range(len(sequences)), key=lambda i: -len(sequences[i]))
-        while order:
-            count = max(1, BATCH_SUBWORDS // len(sequences[order[0]]))
-            chosen, order = order[:count], order[count:]
+        for chosen in ordered([len(row) for row in sequences], BATCH_SUBWORDS):
             ids, mask = padded([sequences[i] for i in chosen])
             with torch.inference_mode():
                 vectors = self(ids.to(self.device), mask.to(self.device)).cpu().numpy()
@@ -283,7 +280,7 @@ def read_model(
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
         if config.model_type not in ("bert", "roberta"):
-            raise DataError(f"{folder} holds a {config.model_type!r}: take BERT or RoBERTa")
+            raise ValueError(f"it is a {config.model_type!r}: take BERT or RoBERTa")
         if layers is not None:
             config.num_hidden_layers = layers
         with torch.random.fork_rng(devices=[]):
@@ -296,8 +293,6 @@ def read_model(
                 output_loading_info=True,
                 **more,
             )
-    except DataError:
-        raise
     except Exception as error:  # whatever a loader of others makes of damaged files
         raise _unreadable(folder, error) from error
     # transformers would fill them with random numbers; a model without a head has none to miss

@@ -11,7 +11,6 @@ the plain tokens of its training treebank too.
 """
 
 import json
-import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
@@ -67,13 +66,8 @@ def files_of(language: str) -> list[sources.TextFile]:
 
 def open_lines(language: str, seed: int) -> Iterator[list[str]]:
     """Yield the lines of a language's open text as words, in random order, no line twice."""
-    raw: dict[str, None] = {}
-    for file in files_of(language):
-        for line in sources.raw_lines(file):
-            raw[line.strip()] = None
-    chosen = list(raw)
-    random.Random(f"pretraining {seed} {language}").shuffle(chosen)
-    return (plain_words(line, language) for line in chosen)
+    lines = sources.shuffled_lines(files_of(language), f"pretraining {seed} {language}")
+    return (plain_words(line, language) for line in lines)
 
 
 # ---- states of words where they occur

@@ -92,15 +92,10 @@ class SelfAttention(nn.Module):
         dim: width of the model, divisible by ``heads``.
         heads: number of heads.
         max_distance: all distances from here on share one vector; None: no relative positions.
-
-    Raises:
-        ValueError: where ``heads`` does not divide ``dim``.
     """
 
     def __init__(self, dim: int, heads: int, max_distance: int | None = None) -> None:
         super().__init__()
-        if heads < 1 or dim % heads:
-            raise ValueError(f"{heads} heads do not divide a width of {dim}")
         self.heads, self.head_dim, self.max_distance = heads, dim // heads, max_distance
         self.project = nn.Linear(dim, 3 * dim)
         self.output = nn.Linear(dim, dim)

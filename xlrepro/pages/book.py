@@ -1,25 +1,23 @@
-"""The book: its source folder assembled, rendered by Jupyter Book, and served on this machine.
+"""The book: its source folder assembled, rendered by Jupyter Book.
 
 Source: ``book/`` (prose), executed notebooks, and pages made from the evidence, all written to
 ``build/book/src``; only what has changed is written, so that Sphinx reads again only that.
 """
 
-import http.server
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from xlrepro import __version__
-from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.errors import XlreproError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.gathered import load_evidence
 from xlrepro.experiments import all_experiments
@@ -39,7 +37,6 @@ sphinx.build_sphinx = functools.partial(sphinx.build_sphinx, jobs=min(4, os.cpu_
 sys.exit(main())
 """
 ORIGIN = ("remote", "get-url", "origin")
-ADDRESS = "127.0.0.1"  # nobody else's browser reaches it
 NOT_RUN = """:::{{admonition}} Not run for this copy of the book
 The notebook of this experiment was not run, or stopped with an error: `xlrepro batch {key}`.
 :::"""
@@ -270,39 +267,3 @@ def render(source: Path) -> None:
         told = [each for each in lines if any(w in each for w in ("WARNING", "ERROR", "Error"))]
         first = (told or lines or ["no message"])[0].strip()[:300]
         raise BookError(f"the book was not rendered: {first} (all of it: {log})")
-
-
-# -- Serving ---------------------------------------------------------------------------------
-
-
-class _Handler(http.server.SimpleHTTPRequestHandler):
-    """Says nothing of requests."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        return
-
-
-class _Server(http.server.ThreadingHTTPServer):
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        return  # a request that is none, or a browser that has gone
-
-
-@contextmanager
-def served(folder: Path, port: int = 0) -> Iterator[str]:
-    """Serve ``folder`` on this machine alone, and give its address; port 0: any that is free.
-
-    Raises:
-        SettingsError: if the port is taken.
-    """
-    import threading
-
-    handler = partial(_Handler, directory=str(folder))
-    try:
-        server = _Server((ADDRESS, port), handler)
-    except (OSError, OverflowError) as error:
-        why = str(error).rstrip(".")
-        raise SettingsError(f"port {port} cannot be used ({why}): name another, --port") from None
-    with server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://{ADDRESS}:{server.server_port}"
-        server.shutdown()

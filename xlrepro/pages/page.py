@@ -216,7 +216,8 @@ class Page:
             weights = self.entry.weights.get(profile, {})
             ran = frame["system"][frame["n"] > 0]
             labels = {s: w for s in ran if (w := weights.get(s.partition(":")[0]))}
-            parts += [tables.legend(frame), *tables.comparison_tables(frame, labels)]
+            if len(frame):
+                parts += [tables.legend(frame), *tables.comparison_tables(frame, labels)]
         own = [part for part in self._this_run() if isinstance(part, Table)]  # not folded
         return Shown((*parts, *own))
 

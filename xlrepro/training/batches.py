@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from xlrepro.vectors.encoding import Batch, EncodedSplit, collate
+from xlrepro.vectors.encoding import Batch, EncodedSplit, collate, ordered
 
 
 def shuffled(
@@ -66,25 +66,6 @@ def by_length(lengths: Sequence[int], batch_size: int) -> list[list[int]]:
 def cut(order: list[int], size: int) -> list[list[int]]:
     """Return runs of ``size`` numbers, one after the other; the last may be shorter."""
     return [order[i : i + size] for i in range(0, len(order), size)]
-
-
-def ordered(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Yield the number of every example once, longest first, at most ``most`` padded units a batch.
-
-    Args:
-        lengths: of the examples; one that is longer than ``most`` is a batch by itself.
-        most: examples of a batch times the length of its longest.
-
-    Example:
-        >>> list(ordered([1, 3, 2], 4))
-        [[1], [2, 0]]
-    """
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    start = 0
-    while start < len(order):
-        count = max(1, most // lengths[order[start]])
-        yield order[start : start + count]
-        start += count
 
 
 def rows_of_step(step: int, count: int, size: int, key: Sequence[int]) -> np.ndarray:

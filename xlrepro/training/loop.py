@@ -133,13 +133,6 @@ class Fit:
     seconds: float = 0.0
     stopped: bool = False
 
-    def improved(self) -> bool:
-        """Tell whether the last round is the best so far, and remember it if so."""
-        last = len(self.dev_scores) - 1
-        if self.best_epoch < 0 or self.dev_scores[last] > self.dev_scores[self.best_epoch]:
-            self.best_epoch = last
-        return self.best_epoch == last
-
     def curve(self) -> list[list[float]]:
         """Return at most 40 points ``[steps done, mean loss since the last point]``.
 
@@ -176,13 +169,21 @@ def fit(
     if checkpoints is not None and (kept := checkpoints.load()) is not None:
         best = _resume(learner, result, kept)
     while len(result.losses) < rounds and not result.stopped:
-        score = _one_round(learner, result)
+        started = time.perf_counter()
+        model.train()
+        steps = [learner.step(batch) for batch in learner.batches(len(result.losses))]
+        result.seconds += time.perf_counter() - started
+        result.iterations += len(steps)
+        result.tokens += sum(step.tokens for step in steps)
+        result.losses.append(mean_loss(steps))
+        result.step_losses += [step.loss for step in steps]
+        score = learner.dev_score()
         if score is not None:
+            last, kept_one = len(result.dev_scores), result.best_epoch
             result.dev_scores.append(score)
-            if result.improved():
-                best = copy.deepcopy(model.state_dict())
-            done = len(result.dev_scores)
-            result.stopped = patience is not None and done - 1 - result.best_epoch >= patience
+            if kept_one < 0 or score > result.dev_scores[kept_one]:
+                result.best_epoch, best = last, copy.deepcopy(model.state_dict())
+            result.stopped = patience is not None and last - result.best_epoch >= patience
         if checkpoints is not None:
             checkpoints.save(_resumable(learner, result, best))
         after = f"step {result.iterations:,}, loss {result.losses[-1]}"
@@ -191,18 +192,6 @@ def fit(
     if best is not None:
         model.load_state_dict(best)
     return result
-
-
-def _one_round(learner: Learner, result: Fit) -> float | None:
-    started = time.perf_counter()
-    learner.model.train()
-    steps = [learner.step(batch) for batch in learner.batches(len(result.losses))]
-    result.seconds += time.perf_counter() - started
-    result.iterations += len(steps)
-    result.tokens += sum(step.tokens for step in steps)
-    result.losses.append(mean_loss(steps))
-    result.step_losses += [step.loss for step in steps]
-    return learner.dev_score()
 
 
 def mean_loss(steps: Sequence[Step]) -> Any:

@@ -4,14 +4,13 @@ A frozen word vector depends on the word alone, so a split keeps one row per dis
 sentences are lists of row numbers. Row 0 is the zero vector: padding, and dropped words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from xlrepro.errors import DataError
 from xlrepro.vectors.tables import WordVectors
 
 
@@ -94,18 +93,10 @@ def encode(
         tags: tag names, as long as ``tokens``.
         tag_set: numbers of the tags.
         vectors: where words get their vectors.
-
-    Raises:
-        DataError: if a sentence is empty or has another number of tags than tokens.
     """
     numbers: dict[str, int] = {}
     rows, tag_rows = [], []
-    for i, (words, names) in enumerate(zip(tokens, tags, strict=True)):
-        if not words or len(words) != len(names):
-            raise DataError(
-                f"sentence {i} of {language} has {len(words)} tokens and {len(names)} tags: "
-                "give every token one tag"
-            )
+    for words, names in zip(tokens, tags, strict=True):
         rows.append(torch.tensor([numbers.setdefault(w, len(numbers) + 1) for w in words]))
         tag_rows.append(torch.tensor([tag_set.number(name) for name in names]))
     matrix, _ = vectors.lookup(language, list(numbers))
@@ -120,6 +111,25 @@ def collate(split: EncodedSplit, indices: Sequence[int]) -> Batch:
     rows, mask = padded([split.rows[i] for i in indices])  # (batch, length)
     tags, _ = padded([split.tags[i] for i in indices])
     return Batch(rows, tags, mask, list(indices))
+
+
+def ordered(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Yield the number of every example once, longest first, at most ``most`` padded units a batch.
+
+    Args:
+        lengths: of the examples; one that is longer than ``most`` is a batch by itself.
+        most: examples of a batch times the length of its longest.
+
+    Example:
+        >>> list(ordered([1, 3, 2], 4))
+        [[1], [2, 0]]
+    """
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    start = 0
+    while start < len(order):
+        count = max(1, most // lengths[order[start]])
+        yield order[start : start + count]
+        start += count
 
 
 def padded(rows: Sequence[Sequence[int] | Tensor]) -> tuple[Tensor, Tensor]:

@@ -53,15 +53,8 @@ def normalise(text: str, language: str = "") -> str:
     return text
 
 
-def lower(text: str, language: str = "") -> str:
-    """Return ``text`` in lower case, by Turkish rules for Turkish.
-
-    Example:
-        >>> lower("İSTANBUL", "tr")
-        'istanbul'
-    """
-    if language == "tr":
-        text = text.replace("İ", "i").replace("I", "ı")
+def lower(text: str) -> str:
+    """Return ``text`` in lower case."""
     # "İ".lower() leaves a combining dot: compose again.
     return unicodedata.normalize("NFC", text.lower())
 
@@ -93,7 +86,7 @@ def word_form(word: str, language: str = "") -> str:
 
     Chinese is stored simplified.
     """
-    return digit_shape(lower(simplified(normalise(word, language), language), language))
+    return digit_shape(lower(simplified(normalise(word, language), language)))
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +128,7 @@ def variants(word: str, language: str = "") -> list[str]:
     plain = normalise(word, language)
     if plain in ("``", "''"):
         plain = '"'
-    forms = [unicodedata.normalize("NFC", word), plain, lower(plain, language)]
+    forms = [unicodedata.normalize("NFC", word), plain, lower(plain)]
     last = "".join(forms[-1].split())
     forms.append(last)
     if language == "zh":

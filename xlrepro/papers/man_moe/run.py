@@ -103,20 +103,19 @@ def transfer(trial: Trial, context: TrialContext) -> TrialResult:
         signature = metrics.accuracy_signature().replace("level:token", "level:text")
     scores: dict[str, float] = {}
     details: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "experiments": {}}
-    tokens, seconds = 0, 0.0
+    fits: list[Fit] = []
     for one in transfers(settings):
         trained = train_transfer(one, trial.seed, context)
         column = "/".join(filter(None, (one.target, one.domain)))
         scores[column], without = evaluate(trained, one)
         details["experiments"][column] = _report(trained, one, without)
-        tokens += trained.fit.tokens
-        seconds += trained.fit.seconds
+        fits.append(trained.fit)
     scores |= averages(scores, settings)
-    stops = [each.get("stopped") for each in details["experiments"].values()]
     cells = [Cell(system, column, scores[column], metric) for column in trial.columns]
     return TrialResult(
-        cells, details, {metric: signature}, training_tokens=tokens, training_seconds=seconds,
-        stopped=None if None in stops else all(stops),
+        cells, details, {metric: signature}, sum(fit.tokens for fit in fits),
+        sum(fit.seconds for fit in fits),
+        stopped=all(fit.stopped for fit in fits) if settings.patience else None,
     )  # fmt: skip
 
 
@@ -324,8 +323,6 @@ def _report(trained: Trained, transfer: Transfer, without: Mapping[str, float]) 
         "parameters": sum(p.numel() for p in trained.model.parameters() if p.requires_grad),
     }
     # What only some settings ask for: the details of older records stay as they are.
-    if settings.patience is not None:
-        report["stopped"] = curve.stopped
     if settings.gate_accuracy:
         report["gate_accuracy"] = gate_accuracy(trained, transfer)
     if without:

@@ -144,6 +144,8 @@ class TransferSettings(Checked):
         check_source(self, self.task)
         if not all(map(self.sources, self.targets)):
             raise ValueError(f"languages: {self.languages} leave a target without a source")
+        if bool(self.domains) == (self.task == "NER"):
+            raise ValueError("domains: name one or more of slots or reviews, none of entities")
         return self
 
     def sources(self, target: str) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ process computes a part of every batch (`data_parallel`).
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
@@ -511,9 +510,7 @@ def _tuned(
 
 def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at: Path) -> None:
     model = _read(settings, english_folder(settings, device) / "english.pt")
-    started = time.perf_counter()
     begin = initial(settings, target, model)
-    seconds = round(time.perf_counter() - started, 1)
     model.add(target, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
     torch.save(model.state_dict(), at / "start.pt")
     text, held_out = text_of(settings, target, settings.embeddings.length)
@@ -521,7 +518,6 @@ def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at:
         "unigram": {"held_out": unigram_accuracy(text, held_out)},
         "estimated": int(begin.estimated.sum()),
         "vocabulary": len(begin.bias),
-        "initialisation_seconds": seconds,
         "start": {"held_out": accuracy(model, target, held_out, device)},
     }
     stages = (("embeddings", "embeddings", settings.embeddings), ("all", "end", settings.bilingual))

@@ -18,7 +18,7 @@ from xlrepro.data import registry
 from xlrepro.data.loading import load, load_rows
 from xlrepro.data.readers.columns import read_conllu
 from xlrepro.data.readers.labelled import read_pairs
-from xlrepro.data.readers.text_files import rows_of
+from xlrepro.data.readers.text_files import numbered_lines, rows_of
 from xlrepro.data.sentences import Sentence
 from xlrepro.data.supplied import ALIGNED, opened, vectors_of
 from xlrepro.encoders.words import files_of, open_lines, plain_word, plain_words
@@ -74,7 +74,8 @@ def _lines(corpus: str, language: str, most: int, seed: int) -> Iterator[list[st
         return
     banned = test_sentences(language, corpus)
     if corpus == SUPPLIED:  # case kept, as the paper does
-        split = (tokenise(line, language) for line in supplied.lines(supplied.text_path(language)))
+        lines = (line.strip() for _, line in numbered_lines(opened(supplied.text_path(language))))
+        split = (tokenise(line, language) for line in lines if line)
         yield from (line for line in split if fold(line) not in banned)
         return
     for line in open_lines(language, seed):

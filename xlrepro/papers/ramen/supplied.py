@@ -12,10 +12,7 @@ XNLI's dev and test sets are open. The paper names no treebanks; these are the f
 language's that have training data.
 """
 
-from collections.abc import Iterator, Sequence
-
-from xlrepro.data.readers.text_files import numbered_lines
-from xlrepro.data.supplied import opened
+from collections.abc import Sequence
 
 SOURCE = "en"
 INFERENCE = "multinli_1.0/multinli_1.0_train.jsonl"
@@ -70,14 +67,3 @@ def labelled_files(task: str, targets: Sequence[str]) -> list[str]:
     return [trees_path(SOURCE, split) for split in splits] + [
         trees_path(code, "test") for code in targets
     ]
-
-
-def lines(path: str) -> Iterator[str]:
-    """Yield the lines of a large file that are not empty, one after the other.
-
-    Raises:
-        DataError: if it is not there, or a line is not UTF-8.
-    """
-    for _, line in numbered_lines(opened(path)):
-        if line := line.strip():
-            yield line

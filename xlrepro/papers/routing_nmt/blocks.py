@@ -76,6 +76,7 @@ def _mean(found: Sequence[Usage], orders: Sequence[Sequence[int]]) -> dict[str, 
             for blocks in zip(*orders, strict=True)
         ]
         for task in FIGURE_TASKS
+        if task in found[0]
     }
 
 

@@ -156,7 +156,7 @@ class MultiTaskModel(nn.Module):
 
         def unit(part: str, input_dim: int) -> RoutedUnit | StackedUnit:
             if shared is None:
-                return RoutedUnit(input_dim, width, SHARED_BLOCKS, tasks, width)
+                return RoutedUnit(input_dim, width, SHARED_BLOCKS, tasks)
             return StackedUnit(input_dim, width, shared[part], tasks, dropout)
 
         self.embedding = _embedding(source_vocabulary, width)

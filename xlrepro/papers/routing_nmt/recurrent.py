@@ -73,7 +73,6 @@ class RoutedUnit(nn.Module):
         hidden_dim: width of a block's state; h_t is twice as wide.
         shared_blocks: n, the number of shared blocks.
         tasks: names of the tasks; each gets a block of its own.
-        router_dim: width of s_t.
     """
 
     def __init__(
@@ -82,15 +81,14 @@ class RoutedUnit(nn.Module):
         hidden_dim: int,
         shared_blocks: int,
         tasks: Sequence[str],
-        router_dim: int,
     ) -> None:
         super().__init__()
         self.output_dim = 2 * hidden_dim
         self.shared = GruBlocks(shared_blocks, input_dim, hidden_dim)
         self.own = nn.ModuleDict({task: GruBlocks(1, input_dim, hidden_dim) for task in tasks})
-        self.router_input = nn.Linear(input_dim, router_dim)
-        self.router_state = nn.Linear(self.output_dim, router_dim, bias=False)
-        self.router_output = nn.Linear(router_dim, shared_blocks)
+        self.router_input = nn.Linear(input_dim, hidden_dim)
+        self.router_state = nn.Linear(self.output_dim, hidden_dim, bias=False)
+        self.router_output = nn.Linear(hidden_dim, shared_blocks)
         for layer in (self.router_input, self.router_state, self.router_output):
             nn.init.xavier_uniform_(layer.weight)
             if layer.bias is not None:

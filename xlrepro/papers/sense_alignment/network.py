@@ -40,10 +40,8 @@ def character_ids(words: Sequence[str], longest: int = LONGEST_WORD) -> Tensor:
     for word in words:
         inside = [SENTENCE[word]] if word in SENTENCE else list(word.encode("utf-8"))
         rows.append([WORD_BEGINS, *inside[: longest - 2], WORD_ENDS])
-    ids = torch.full((len(rows), max(map(len, rows), default=1)), PADDING, dtype=torch.int16)
-    for row, numbers in zip(ids, rows, strict=True):
-        row[: len(numbers)] = torch.tensor(numbers, dtype=torch.int16)
-    return ids
+    ids = [torch.tensor(numbers, dtype=torch.int16) for numbers in rows]
+    return nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=PADDING)
 
 
 class WordEncoder(nn.Module):

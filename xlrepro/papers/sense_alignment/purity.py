@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from xlrepro.artificial import Realisation, lists
+from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment import text, training
 from xlrepro.papers.sense_alignment.bert import WholeWordBert
 from xlrepro.papers.sense_alignment.network import BiLM
@@ -56,7 +57,8 @@ def growth(trial: Trial, context: TrialContext) -> TrialResult:
     if settings.arithmetic is not None:
         cells = [Cell(system, c, v, c, "count") for c, v in counted(settings.arithmetic).items()]
         return TrialResult(cells, signatures={STEPS: "count|v:1", EPOCHS: "count|v:1"})
-    assert settings.model is not None
+    if settings.model is None:
+        raise SettingsError("model: a row on senses needs a language model")
     model = training.of_trial(settings.model, trial, context)
     # The log's last look may be before the last pruning.
     left = zip(BANDS, alive_by_thirds(model.parts[0].on.cpu()), strict=True)

@@ -6,7 +6,6 @@ step's number alone.
 """
 
 import json
-import random
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ from xlrepro.papers.sense_alignment.settings import (
 from xlrepro.training.batches import rows_of_step
 from xlrepro.training.masking import mask_pieces
 from xlrepro.vectors.normalise import word_form
-from xlrepro.vectors.open.sources import file_hash, raw_lines, text_files
+from xlrepro.vectors.open.sources import file_hash, shuffled_lines, text_files
 from xlrepro.vectors.open.tokenise import words_of
 
 FAMILY_SEED = 0
@@ -109,12 +108,7 @@ def _lists(language: str, settings: TextSettings, limit: int) -> Iterator[list[s
 
 def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
     """Yield all lines of the open text in random order; a repeated line counts once."""
-    lines: dict[str, None] = {}
-    for file in text_files(language):
-        lines |= dict.fromkeys(line.strip() for line in raw_lines(file))
-    order = list(lines)
-    random.Random(f"language model 0 {language}").shuffle(order)
-    for line in order:
+    for line in shuffled_lines(text_files(language), f"language model 0 {language}"):
         yield [word for word in words_of(line, language) if word.strip()]
 
 

@@ -207,16 +207,15 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     language model was trained.
     """
     settings = trial.typed(DisambiguationSettings)
-    model, pairs = None, 0
-    if settings.model is not None:
-        model = training.of_trial(settings.model, trial, context)
-        pairs = settings.model.text.ambiguous
-    annotated = _read(model, data.sense_training(settings, pairs), context)
+    pairs = settings.model.text.ambiguous if settings.model else 0
+    learnt = data.sense_training(settings, pairs)  # read before a language model is trained
+    tests = {name: data.sense_test(settings, pairs, name) for name in trial.columns}
+    model = training.of_trial(settings.model, trial, context) if settings.model else None
+    annotated = _read(model, learnt, context)
     classifier = NearestCentroid(annotated, data.inventory(settings.corpus, pairs))
     cells: list[Cell] = []
     items: dict[str, Sequence[bool]] = {}
-    for number, name in enumerate(trial.columns):
-        sentences, total = data.sense_test(settings, pairs, name)
+    for number, (name, (sentences, total)) in enumerate(tests.items()):
         words = _read(model, sentences, context)
         for system in trial.systems:
             answer = ANSWERS.get(system) or ANSWERS[system.partition(":")[0].partition("-")[0]]

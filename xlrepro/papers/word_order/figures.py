@@ -101,7 +101,8 @@ def gain_against_distance(frame: pd.DataFrame) -> Figure:
         part = frame[(frame["block"] == "word") & frame["column"].isin(far)]
         table = part.pivot(index="column", columns="name", values=what)[["ORT", "TRS"]].dropna()
         gain = (table["ORT"] - table["TRS"]).astype(float)
-        rho = spearman([far[c] for c in gain.index], gain.tolist())[0]
+        places = [far[c] for c in gain.index]
+        rho = spearman(places, gain.tolist())[0] if len(gain) > 1 else math.nan
         series = f"{what}: ρ = {number(rho)}, {len(gain)} languages"
         rows += [("", series, far[c], v, math.nan, math.nan, c * (what == "reproduced"))
                  for c, v in gain.items()]  # fmt: skip

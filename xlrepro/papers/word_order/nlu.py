@@ -298,8 +298,6 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         details={
             **learning(settings, model, curve, "dev_f1"),
             "scores": scores,
-            "intents": len(known[0]),
-            "tags": len(known[1]),
         },
         signatures={
             INTENT: metrics.accuracy_signature().replace("level:token", "level:sentence"),

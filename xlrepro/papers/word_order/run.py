@@ -225,7 +225,7 @@ def vector_quality(trial: Trial, context: TrialContext) -> TrialResult:
     """
     (system,) = trial.systems
     settings: VectorSettings = trial.typed(VectorSettings)
-    cells, tested = [], {}
+    cells: list[Cell] = []
     for i, code in enumerate(settings.languages):
         if trial.profile == "smoke":
             scores = _artificial_quality(settings, code)
@@ -238,10 +238,8 @@ def vector_quality(trial: Trial, context: TrialContext) -> TrialResult:
             for address, key, column in named
             if key in scores and address in trial.columns
         ]
-        if "induction_tested" in scores:
-            tested[code] = scores["induction_tested"]
         context.progress((i + 1) / len(settings.languages), code)
-    return TrialResult(cells, {"tested_words": tested}, dict(MEASURES.values()))
+    return TrialResult(cells, signatures=dict(MEASURES.values()))
 
 
 def _artificial_quality(settings: VectorSettings, code: str) -> dict[str, float]:

@@ -4,7 +4,8 @@ Everything besides the data that decides the vectors stands in ``open_vectors.ya
 file; for the vectors a registered file is named by its path below the mirror alone.
 """
 
-from collections.abc import Iterator
+import random
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -129,6 +130,13 @@ def raw_lines(file: TextFile) -> Iterator[str]:
         if len(cells) <= (file.column or 0):
             raise malformed(path, number, f"expected {(file.column or 0) + 1} columns")
         yield cells[file.column or 0]
+
+
+def shuffled_lines(files: Iterable[TextFile], seed: str) -> list[str]:
+    """Return all lines of some files in random order; a repeated line counts once."""
+    lines = list(dict.fromkeys(line.strip() for file in files for line in raw_lines(file)))
+    random.Random(seed).shuffle(lines)
+    return lines
 
 
 def muse_path(language: str) -> str | None:

@@ -10,6 +10,7 @@ is read before training and model selection are over.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -44,7 +45,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     scores = {code: work.score(code, "test") for code in (settings.source, *settings.targets)}
     if settings.targets:
         scores["avg"] = sum(scores[code] for code in settings.targets) / len(settings.targets)
-    more = {"scores": scores, "cut_sentences": work.cut}
+    more: dict[str, Any] = {"scores": scores}
     if settings.task == "POS":
         more["by_tag"] = work.by_tag
     return result(trial, settings, work.labeller, curve, scores, more)
@@ -66,12 +67,6 @@ class SubwordSplit:
     framed: Framed
     tags: list[Tensor]
     gold: Sequence[Sequence[str]]
-
-    @property
-    def cut(self) -> int:
-        """Number of sentences that are more than one sequence."""
-        sentences = self.framed.sentence
-        return len({n for n, before in zip(sentences[1:], sentences) if n == before})
 
     def by_sentence(self, rows: Sequence[Tensor]) -> list[Tensor]:
         """Return what stands at the words of the sequences, joined to whole sentences.
@@ -253,7 +248,6 @@ class Labelling:
             head = settings.head
             self.labeller = frozen_tagger(settings.encoder, self.bert, len(self.tags), head)
         self.labeller.to(device)
-        self.cut: dict[str, int] = {}
         self.by_tag: dict[str, dict[str, list[int]]] = {}
 
     def split(self, language: str, name: str) -> tuple[SubwordSplit, EncodedSplit]:
@@ -283,7 +277,6 @@ class Labelling:
     def score(self, language: str, name: str) -> float:
         """Return accuracy or F1 on a split, percent."""
         subwords, encoded = self.split(language, name)
-        self.cut[language] = subwords.cut
         predicted = self._predicted(subwords, encoded)
         numbers = subwords.by_sentence(subwords.tags)
         self.by_tag[language] = tagging.tag_counts(numbers, predicted, self.tags)
