@@ -227,7 +227,7 @@ class Packing:
     def previous(self) -> Tensor:
         """Return where a token's text stood a step before, in that order, ``(tokens,)``.
 
-        Counted from a row per text that stands before the first token.
+        Rows 0 to texts − 1 are the zero states; row texts + i is the state after token i.
         """
         counts = torch.tensor(self.batch_sizes)
         back = torch.cat((counts[:1], counts[:-1])).repeat_interleave(counts)

@@ -1,4 +1,8 @@
-"""How examples become batches, similar lengths together; predictions in the order of the data."""
+"""How examples become batches, similar lengths together; predictions in the order of the data.
+
+Training: `shuffled` (taggers, classifiers), `pooled` (translation, RAMEN's heads), `rows_of_step`
+(language models, any step by its number). Evaluation: `ordered` by tokens, `by_length` by examples.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar

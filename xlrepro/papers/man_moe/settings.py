@@ -95,7 +95,8 @@ class TransferSettings(Checked):
         discriminator_steps: k, updates of the discriminator per main iteration.
         batch_size: sentences per language and step.
         learning_rate: of both optimisers.
-        epochs: an epoch has as many iterations as the geometric mean of the sources' batches.
+        epochs: how long a training lasts, unless the next four say otherwise; an epoch has as many
+            iterations as the geometric mean of the sources' batches.
         min_iterations: epochs are added until so many iterations are done (the code: 15,000 for
             tagging).
         evaluate_every: iterations between two looks at dev; ``None`` is an epoch.

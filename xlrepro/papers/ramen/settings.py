@@ -111,7 +111,7 @@ class HeadSettings(Budget):
         test: examples of each test set at most; None: all.
         dev: examples at most of the set that selects, and of the English test set, which is only
             told in the details; None: as many as ``test``.
-        layer: whose states it reads; None: the last.
+        layer: whose states it reads, those above are cut off; None: the last.
         hidden: width of its hidden layer (of a parser: for arcs); a pair read as one has none.
         relation_hidden: of a parser: width for relations.
     """
@@ -136,7 +136,8 @@ class EvaluationSettings(Checked):
         checkpoints: which states of the adaptation to test: before any update, after stage 1, at
             the end.
         model: of the rows on M-BERT: which multilingual encoder; None: a bilingual model.
-        layers: of ``model``: its first so many layers; None: all.
+        layers: how many layers of ``model`` are left, for the row "as shallow as the English
+            model"; None: all.
         adaptation: of a bilingual model; None: ``model`` is read.
         head: what is trained.
         together: whether premise and hypothesis are read as one sequence, by its first subword, and

@@ -97,7 +97,8 @@ class SenseSettings(Checked):
         negatives: senses in the denominator of Eq. 3 and 5, drawn a step and shared by its tokens
             (code); None: all senses of all words (text).
         warmup_steps: steps with one sense.
-        warmup: what becomes of that sense. ``"own"``: it is one more, then switched off (SaELMo:
+        warmup: what becomes of that sense. SaELMo's is dropped, so S + 1 sense vectors are kept;
+            SaBERT's is an ordinary BERT. ``"own"``: it is one more, then switched off (SaELMo:
             6 contexts for 5 senses); ``"copied"``: all senses begin as copies of it; ``"tied"``:
             an ordinary BERT with tied weights is trained first, all senses begin as copies of its
             word vectors, and optimiser and schedule start anew (SaBERT).

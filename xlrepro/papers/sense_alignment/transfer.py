@@ -211,7 +211,11 @@ def words_of_characters(characters: Sequence[str], language: str) -> tuple[list[
 
 
 def maps_of(settings: TransferSettings, system: str, context: TrialContext) -> Tensor | None:
-    """Return W where the system has it."""
+    """Return W for a system whose name has ``+Proj``, which it shares all else with.
+
+    The rows "ELMo" and "ELMo+Proj" have one head and the same language models: the name alone says
+    which of them maps the target's vectors.
+    """
     if "+Proj" not in system:
         return None
     return vectors.projection(

@@ -141,6 +141,7 @@ def result(
         more: details of its own.
     """
     (system,) = trial.systems
+    # "NER/es" has scores["es"], as "es" and "es/0.03" have; "k=1" has scores["k=1"]
     named = {c: next(part for part in (c, *c.split("/")) if part in scores) for c in trial.columns}
     name, signature = metric(settings.task)
     return TrialResult(

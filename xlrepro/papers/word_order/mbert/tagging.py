@@ -175,7 +175,7 @@ def frozen_tagger(
         positions = LearnedPositions(bert.dim, table)
         # shape: (batch, length, bert.dim) -> (batch, length, dim)
         tagger.encoder.project = nn.Sequential(positions, tagger.encoder.project)
-        tagger.encoder.positions = nn.Identity()
+        tagger.encoder.positions = nn.Identity()  # drawn all the same: later draws stay as they are
     return tagger
 
 
