@@ -4,7 +4,7 @@ import pytest
 
 from xlrepro import artefacts
 from xlrepro.artefacts import built, data_read, file_hash, note_data, used
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 
 
 @pytest.fixture(autouse=True)
@@ -26,11 +26,13 @@ def test_an_interrupted_build_leaves_nothing_and_is_made_again(cache):
     assert not (folder / "half").exists()
 
 
-def test_a_checkpoint_goes_once_the_artefact_is_on_the_disk(monkeypatch, tmp_path):
+def test_a_checkpoint_goes_once_the_artefact_is_on_the_disk_and_a_full_one_is_named(
+    monkeypatch, tmp_path
+):
     (checkpoint := tmp_path / "work.pt").write_text("days")
     with monkeypatch.context() as full:
         full.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-        with pytest.raises(OSError, match="full"):
+        with pytest.raises(DataError, match=r"full\): make room there, or set XLREPRO_DATA"):
             built("kind", "xx", {}, write("a"), [checkpoint])
     assert checkpoint.exists()
     built("kind", "xx", {}, write("a"), [checkpoint])

@@ -24,7 +24,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import cache_dir
 from xlrepro.precision import computing
 from xlrepro.values import hash_of
@@ -111,15 +111,22 @@ def built(
 
     Raises:
         SettingsError: if kind and language do not make a name of a folder.
+        DataError: if the cache cannot be written.
     """
     folder = _folder(kind, language, recipe)
     manifest = _whole(folder)
-    if manifest is None:
-        (folder.parent / "locks").mkdir(parents=True, exist_ok=True)
-        with FileLock(folder.parent / "locks" / f"{folder.name}.lock"):
-            manifest = _whole(folder) or _build(folder, f"{kind} {language}", recipe, build)
-            for checkpoint in spent:
-                checkpoint.unlink(missing_ok=True)
+    try:
+        if manifest is None:
+            (folder.parent / "locks").mkdir(parents=True, exist_ok=True)
+            with FileLock(folder.parent / "locks" / f"{folder.name}.lock"):
+                manifest = _whole(folder) or _build(folder, f"{kind} {language}", recipe, build)
+                for checkpoint in spent:
+                    checkpoint.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{kind} {language} cannot be kept in the cache {cache_dir()} "
+            f"({error.strerror or error}): make room there, or set XLREPRO_DATA elsewhere"
+        ) from error
     for name, sha256 in manifest["data"].items():
         note_data(name, sha256)
     if len(_read) == 1:
