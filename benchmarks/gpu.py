@@ -352,7 +352,7 @@ def _loop(name: str, device: str, quick: bool) -> tuple[Callable[[], Any], list[
         layer, _, emissions, tags, mask = crf.inputs(case, True, device)
         return lambda: layer(emissions, tags, mask), [*layer.parameters(), emissions]
     if name == "routed unit":
-        unit = RoutedUnit(width, width, routing_nmt.SHARED, (routing_nmt.TASK,), width).to(device)
+        unit = RoutedUnit(width, width, routing_nmt.SHARED, (routing_nmt.TASK,)).to(device)
         x = torch.randn(length, batch, width, device=device)
         return lambda: scan(unit.tied(routing_nmt.TASK), x)[0].sum(), [*unit.parameters()]
     settings = sense_alignment.settings_of("ELMo", None, "smoke" if quick else "paper")

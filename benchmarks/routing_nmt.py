@@ -49,7 +49,7 @@ def measure(device: str, threads: int) -> list[Result]:
 
 
 def _unit(device: str, threads: int) -> list[Result]:
-    unit = RoutedUnit(WIDTH, WIDTH, SHARED, (TASK,), WIDTH).to(device)
+    unit = RoutedUnit(WIDTH, WIDTH, SHARED, (TASK,)).to(device)
     torchs = nn.ModuleList(nn.GRU(WIDTH, WIDTH) for _ in range(SHARED + 1)).to(device)
     x = torch.randn(LENGTH, BATCH, WIDTH, device=device)
     with torch.no_grad():

@@ -96,6 +96,7 @@ def table(tmp_path, *rows, spec=SPEC):
         ([GOOD, GOOD.replace(",note", "")], r"table2\.csv:3: expected the fields paper,table"),
         ([GOOD.replace(",G,", ",H,")], r"table2\.csv:2: the catalog names no block for 'H'"),
         ([GOOD.replace(",ORT,", ",,")], r"table2\.csv:2: the row has no system"),
+        ([GOOD.replace(",note", ',"no')], r"table2\.csv is not readable as CSV"),
         (["a,b"], r"table2\.csv:2: expected the fields paper,table"),
     ],
 )
@@ -108,6 +109,11 @@ def test_a_field_that_the_rows_lack_is_an_error(tmp_path):
     spec = SPEC.model_copy(update={"column": ("k",)})
     with pytest.raises(DataError, match=r"table2\.csv:2: the catalog asks for the field 'k'"):
         table(tmp_path, GOOD, spec=spec)
+
+
+def test_a_missing_table_names_the_file(tmp_path):
+    with pytest.raises(DataError, match=r"table2\.csv is missing"):
+        read_reported(tmp_path, load_catalog())
 
 
 @pytest.mark.parametrize("change", [(",71.6,", ",71.7,"), ("ramen,1,", "ramen,1,")])

@@ -68,8 +68,15 @@ def parse_number(printed: str) -> tuple[float | None, float]:
 
 def _rows(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV; ``"PE=-; k=2"`` in ``extra`` are two further fields."""
-    with path.open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle, strict=True))
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle, strict=True))
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: restore it from the repository") from None
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not readable as CSV ({error})") from None
+    if not rows:
+        raise DataError(f"{path} holds no number: restore it from the repository")
     for line, row in enumerate(rows, 2):
         if tuple(row) != HEADER or None in row.values():
             raise DataError(f"{path}:{line}: expected the fields {','.join(HEADER)}")

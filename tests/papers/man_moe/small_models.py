@@ -14,7 +14,8 @@ WORDS, VECTOR_DIM, LABELS = 30, 7, 5
 
 def make_settings(model=None, **changes):
     """Return settings of a small model; ``model`` changes its parts."""
-    values = {"task": "NER", "corpus": "artificial", "vectors": "dictionary"}
+    domains = () if changes.get("task", "NER") == "NER" else ("Calendar",)
+    values = {"task": "NER", "domains": domains, "corpus": "artificial", "vectors": "dictionary"}
     values |= {"languages": ("en", "es", "nl", "de"), "targets": ("de",)}
     values |= {"lambda1": 0.3, "lambda2": 0.2, "discriminator_steps": 2, "learning_rate": 0.01}
     values |= {"batch_size": 3, "epochs": 2, "train_sentences": 12, "test_sentences": 32}

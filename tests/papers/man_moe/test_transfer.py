@@ -69,7 +69,7 @@ def weights(model):
 
 
 TASKS = pytest.mark.parametrize(
-    ("task", "domains"), [("NER", ()), ("SF", ("Calendar",)), ("reviews", ())]
+    ("task", "domains"), [("NER", ()), ("SF", ("Calendar",)), ("reviews", ("books",))]
 )
 
 

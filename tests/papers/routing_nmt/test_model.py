@@ -15,7 +15,7 @@ INPUT, HIDDEN, BLOCKS = 5, 4, 3
 
 def unit():
     torch.manual_seed(1)
-    made = RoutedUnit(INPUT, HIDDEN, BLOCKS, ("a", "b"), 3).double()
+    made = RoutedUnit(INPUT, HIDDEN, BLOCKS, ("a", "b")).double()
     with torch.no_grad():
         for parameter in made.parameters():
             parameter.uniform_(-0.8, 0.8)
