@@ -14,6 +14,7 @@ from xlrepro.papers.routing_nmt.blocks import (
     aligned,
     chances_of_means,
     held,
+    mean_usage,
     reordered,
 )
 from xlrepro.papers.routing_nmt.encoding import Example
@@ -63,6 +64,12 @@ def test_blocks_of_all_seeds_and_directions_are_put_in_one_order():
         assert found["en-vi/same/ner/3"] == pytest.approx(50)
         assert found["en-vi/own/ner/1"] == pytest.approx(50)
         assert len(found) == 24
+
+
+def test_a_run_with_fewer_auxiliary_tasks_has_a_mean_of_those_that_it_has():
+    usage = {"translation": [0.5, 0.3, 0.2], "ner": [0.2, 0.2, 0.6]}
+    found = mean_usage([usage, {task: shares[::-1] for task, shares in usage.items()}])
+    assert found == {task: pytest.approx(shares) for task, shares in usage.items()}
 
 
 def test_the_table_counts_routers():
