@@ -96,9 +96,19 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_an_output_that_cannot_be_written_is_one_line():
-    done = shell("xlrepro list >/dev/full")
-    reason = "the output cannot be used (No space left on device)"
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("xlrepro list >&-", "standard output is closed: send it to a file"),
+        ("xlrepro list >/dev/full", "the output cannot be used (No space left on device)"),
+        ("cd $GONE && rmdir $GONE && xlrepro list", "the working folder is gone"),
+    ],
+)
+def test_a_place_that_cannot_be_written_or_stood_in_is_one_line(tmp_path, line, reason):
+    (tmp_path / "gone").mkdir()
+    # An empty entry would be the working folder, which Python itself could not start from.
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = shell(line, GONE=str(tmp_path / "gone"), PYTHONPATH=path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert reason in done.stderr
 

@@ -541,9 +541,19 @@ def _check_process() -> None:
     """Make the process fit to run a command, whatever shell started it.
 
     Folders that the environment names are made absolute: a child may work in another folder.
+
+    Raises:
+        SettingsError: if standard output is closed, and what would be printed would go into
+            whatever file is opened next; if the working folder has been deleted.
     """
+    if sys.stdout is None or sys.stderr is None:
+        raise SettingsError("standard output is closed: send it to a file, or to /dev/null")
     for stream in (sys.stdout, sys.stderr):  # letters that a terminal has not
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        os.getcwd()
+    except FileNotFoundError:  # libraries of torch would end the process
+        raise SettingsError("the working folder is gone: change to one that is there") from None
     for name in (f"XLREPRO_{each}" for each in FOLDERS):
         if (named := os.environ.get(name)) and "://" not in named:
             with suppress(RuntimeError):  # ~ of nobody: whoever uses it says so

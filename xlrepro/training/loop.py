@@ -179,9 +179,9 @@ def fit(
         result.step_losses += [step.loss for step in steps]
         score = learner.dev_score()
         if score is not None:
-            last, kept_one = len(result.dev_scores), result.best_epoch
+            last = len(result.dev_scores)
             result.dev_scores.append(score)
-            if kept_one < 0 or score > result.dev_scores[kept_one]:
+            if result.best_epoch < 0 or score > result.dev_scores[result.best_epoch]:
                 result.best_epoch, best = last, copy.deepcopy(model.state_dict())
             result.stopped = patience is not None and last - result.best_epoch >= patience
         if checkpoints is not None:

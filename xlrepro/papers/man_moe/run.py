@@ -113,8 +113,9 @@ def transfer(trial: Trial, context: TrialContext) -> TrialResult:
     scores |= averages(scores, settings)
     cells = [Cell(system, column, scores[column], metric) for column in trial.columns]
     return TrialResult(
-        cells, details, {metric: signature}, sum(fit.tokens for fit in fits),
-        sum(fit.seconds for fit in fits),
+        cells, details, {metric: signature},
+        training_tokens=sum(fit.tokens for fit in fits),
+        training_seconds=sum(fit.seconds for fit in fits),
         stopped=all(fit.stopped for fit in fits) if settings.patience else None,
     )  # fmt: skip
 

@@ -160,7 +160,7 @@ class TransferSettings(Checked):
         return self.train_sentences if split == "train" else self.test_sentences
 
     def registered(self) -> list[tuple[str, str]]:
-        """Return data set and file of what is read after training."""
+        """Return data set and file of the sources' dev sets and of what is read after training."""
         named = corpus(self.corpus, self.task)  # tweets have no English test set
         return named.files(self.languages, "dev") + named.files(self.targets)
 
