@@ -16,8 +16,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,18 @@ def used() -> dict[str, str]:
     return dict(sorted(_used.items()))
 
 
+@contextmanager
+def keeping(what: str) -> Iterator[None]:
+    """Say in one line, as a DataError, that the cache cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"{what} cannot be kept in the cache {cache_dir()} ({error.strerror or error}): make "
+            "room there, or set XLREPRO_DATA to a folder that has it and that you may write to"
+        ) from error
+
+
 def built(
     kind: str, language: str, recipe: Any, build: Callable[[Path], None], spent: Iterable[Path] = ()
 ) -> Path:
@@ -115,18 +127,13 @@ def built(
     """
     folder = _folder(kind, language, recipe)
     manifest = _whole(folder)
-    try:
-        if manifest is None:
+    if manifest is None:
+        with keeping(f"{kind} {language}"):
             (folder.parent / "locks").mkdir(parents=True, exist_ok=True)
             with FileLock(folder.parent / "locks" / f"{folder.name}.lock"):
                 manifest = _whole(folder) or _build(folder, f"{kind} {language}", recipe, build)
                 for checkpoint in spent:
                     checkpoint.unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(
-            f"{kind} {language} cannot be kept in the cache {cache_dir()} "
-            f"({error.strerror or error}): make room there, or set XLREPRO_DATA elsewhere"
-        ) from error
     for name, sha256 in manifest["data"].items():
         note_data(name, sha256)
     if len(_read) == 1:

@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from filelock import FileLock
 
-from xlrepro.artefacts import file_hash, sha256_of
+from xlrepro.artefacts import file_hash, keeping, sha256_of
 from xlrepro.errors import DataError
 from xlrepro.paths import as_path, cache_dir
 
@@ -47,7 +47,7 @@ def fetch_file(label: str, entry: "FileEntry", target: Path) -> Path:
     Raises:
         DataError: if it cannot be had, its content is wrong, or the cache cannot be written.
     """
-    try:
+    with keeping(f"{label} ({entry.bytes / 1e6:.1f} MB)"):
         if not _is_right(target, entry.sha256):
             locks = cache_dir() / "locks"
             locks.mkdir(parents=True, exist_ok=True)
@@ -61,12 +61,6 @@ def fetch_file(label: str, entry: "FileEntry", target: Path) -> Path:
                     with tempfile.TemporaryDirectory(prefix=beside, dir=target.parent) as folder:
                         os.replace(_brought(label, entry, Path(folder)), target)
                     file_hash(target)  # kept, so that the next process need not hash it
-    except OSError as error:
-        raise DataError(
-            f"{label} ({entry.bytes / 1e6:.1f} MB) cannot be kept in the cache {cache_dir()} "
-            f"({error.strerror or error}): make room there, or set XLREPRO_DATA to a folder that "
-            "has it and that you may write to"
-        ) from error
     return target
 
 
