@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.toy_trials import PATIENCE, living_in_group, make_trial, start, wait_for
-from xlrepro.engine import run_trials
+from xlrepro import engine
+from xlrepro.engine import run_trials, start_fork_server
 from xlrepro.errors import XlreproError
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record
@@ -99,6 +101,18 @@ def test_an_interrupt_keeps_finished_records_says_how_to_go_on_and_leaves_no_pro
     assert "of 10 trials have their record; the same command goes on" in errors
     assert len(store.records()) == len(records(store)) >= finished
     wait_for(lambda: not living_in_group(process.pid), "the last process to end")
+
+
+def test_an_interrupt_is_heard_while_the_fork_server_starts(monkeypatch):
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        interrupt = partial(os.kill, os.getpid(), signal.SIGINT)
+        monkeypatch.setattr(engine.forkserver, "ensure_running", interrupt)
+        start_fork_server()
+        assert heard == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_broken_configuration_of_dask_is_one_line(run, home, monkeypatch):

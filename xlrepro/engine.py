@@ -22,7 +22,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -455,23 +455,21 @@ def local_client(
 
 
 def start_fork_server(*modules: str) -> None:
-    """Start the process that workers are forked from; it ignores SIGINT, and so do they.
+    """Start the process that workers are forked from; SIGINT reaches neither it nor them.
 
     Args:
         modules: what it loads, so that no worker has to; one that runs already has loaded its own.
-
-    Raises:
-        ValueError: outside of the main thread, which alone may change what SIGINT does.
     """
     from distributed.utils import get_mp_context
 
     with _own_settings():
         get_mp_context().set_forkserver_preload(["distributed", "numpy", *modules])
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        resource_tracker.ensure_running()  # it ends by letting SIGINT through
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # children inherit it
         try:
             forkserver.ensure_running()
         finally:
-            signal.signal(signal.SIGINT, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what has come meanwhile comes now
 
 
 def _why_no_workers(error: BaseException) -> str:
