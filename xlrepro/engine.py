@@ -600,7 +600,7 @@ def measure_trial(
     started, clock = datetime.now(UTC), time.perf_counter()
     with threadpool_limits(THREADS):
         result = function(trial, TrialContext(device, progress))
-    wall_seconds = time.perf_counter() - clock
+    wall_seconds = time.perf_counter() - clock + result.earlier_seconds
     # What the process has used so far, for another trial perhaps
     result.artefacts = {**artefacts.used(), **result.artefacts}
     return make_record(

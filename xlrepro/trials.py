@@ -158,6 +158,7 @@ class TrialResult:
         signatures: metric name to full signature.
         training_tokens: tokens seen in training, all epochs; 0 where nothing was trained.
         training_seconds: wall time of training alone.
+        earlier_seconds: wall time of earlier attempts, cut off, that the training goes on from.
         artefacts: name to content hash of each pretrained model it used; the worker adds those
             that `xlrepro.artefacts` has built or found.
         items: column to which items of its test set were right, in the order of the set; of several
@@ -171,6 +172,7 @@ class TrialResult:
     signatures: dict[str, str] = field(default_factory=dict)
     training_tokens: int = 0
     training_seconds: float = 0.0
+    earlier_seconds: float = 0.0
     artefacts: dict[str, str] = field(default_factory=dict)
     items: dict[str, Sequence[bool]] = field(default_factory=dict)
     stopped: bool | None = None

@@ -121,6 +121,7 @@ class Fit:
         iterations: steps done.
         tokens: training tokens seen.
         seconds: wall time of training, without evaluation.
+        earlier: wall time, evaluation included, of fits that were cut off and that it goes on from.
         stopped: whether patience ended it, and not the last round.
     """
 
@@ -131,6 +132,7 @@ class Fit:
     iterations: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    earlier: float = 0.0
     stopped: bool = False
 
     def curve(self) -> list[list[float]]:
@@ -165,7 +167,7 @@ def fit(
             there, to the same bits. The learner's ``state()`` returns what the next batch and step
             depend on besides model and torch's generator; its ``restore(state)`` goes on from it.
     """
-    model, result, best = learner.model, Fit(), None
+    model, result, best, clock = learner.model, Fit(), None, time.perf_counter()
     if checkpoints is not None and (kept := checkpoints.load()) is not None:
         best = _resume(learner, result, kept)
     while len(result.losses) < rounds and not result.stopped:
@@ -185,7 +187,8 @@ def fit(
                 result.best_epoch, best = last, copy.deepcopy(model.state_dict())
             result.stopped = patience is not None and last - result.best_epoch >= patience
         if checkpoints is not None:
-            checkpoints.save(_resumable(learner, result, best))
+            so_far = result.earlier + time.perf_counter() - clock
+            checkpoints.save(_resumable(learner, vars(result) | {"earlier": so_far}, best))
         after = f"step {result.iterations:,}, loss {result.losses[-1]}"
         text = after if score is None else f"dev {score:.2f}"
         progress(len(result.losses) / (rounds + 1), text)
@@ -218,12 +221,14 @@ def mean_loss(steps: Sequence[Step]) -> Any:
     return means or whole
 
 
-def _resumable(learner: Any, result: Fit, best: Mapping[str, Any] | None) -> dict[str, Any]:
+def _resumable(
+    learner: Any, result: Mapping[str, Any], best: Mapping[str, Any] | None
+) -> dict[str, Any]:
     on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
     return {
         "model": learner.model.state_dict(),
         "best": best,
-        "fit": vars(result),
+        "fit": result,
         "learner": learner.state(),
         "random": {
             "cpu": torch.get_rng_state(),

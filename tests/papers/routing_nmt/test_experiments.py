@@ -3,10 +3,12 @@
 import pytest
 
 from tests.papers.routing_nmt.small import TABLE1
+from xlrepro.engine import measure_trial
 from xlrepro.errors import SettingsError
 from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
 from xlrepro.papers.routing_nmt.run import translation
 from xlrepro.paths import build_dir, checkpoint_of
+from xlrepro.training.loop import Checkpoints
 from xlrepro.trials import TrialContext
 
 
@@ -30,3 +32,9 @@ def test_a_trial_fills_its_cells_and_its_checkpoint_waits_for_the_record(monkeyp
             assert set(use) == set(FIGURE_TASKS)
             assert all(sum(u["shares"]) == pytest.approx(1, abs=1e-5) for u in use.values())
             assert all(u["largest"] >= max(u["shares"]) - 1e-6 for u in use.values())
+    checkpoints = Checkpoints(checkpoint_of(trial.key))
+    kept = checkpoints.load()
+    assert kept is not None
+    assert kept["fit"]["earlier"] > kept["fit"]["seconds"]
+    checkpoints.save(kept | {"fit": kept["fit"] | {"earlier": 1000.0}})
+    assert measure_trial(trial, "cpu").wall_seconds > 1000  # of the process cut off, too

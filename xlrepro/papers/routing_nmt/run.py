@@ -73,7 +73,7 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
         details["routers"] = routers(model, data, context.device)
     return TrialResult(
         cells, details, signatures, training_tokens=fitted.tokens, training_seconds=fitted.seconds,
-        stopped=fitted.stopped if settings.patience else None,
+        earlier_seconds=fitted.earlier, stopped=fitted.stopped if settings.patience else None,
     )  # fmt: skip
 
 
