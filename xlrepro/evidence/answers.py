@@ -227,7 +227,7 @@ def difference_sentence(view: View, main: Difference) -> str:
     """Return the page's main difference with its interval, beside the paper's.
 
     Example of one: "ORT − TRS (avg): +0.1 points (95 % CI 0.0 to +0.2, five seeds); the paper
-    reports +9.55, outside the interval."
+    reports +9.55, outside the interval." At other data there is no comparison of sizes.
     """
     gap = main_gap(view, main)
     entry = load_catalog().experiment(view.experiment)
@@ -237,6 +237,9 @@ def difference_sentence(view: View, main: Difference) -> str:
         inside = "inside" if gap.low <= gap.reported <= gap.high else "outside"
         too = ", as is 0" * (inside == "inside" and gap.direction == "same")
         where = f", {inside} the interval{too}" * (gap.n > 1) if gap.n else f" {gap.unit}"
+        systems = (main.first, main.second)
+        if any(entry.differs(view.profile, s, c) for s in systems for c in gap.columns):
+            where = ", with other data or weights"
         said.append(f"the paper reports {gap.printed}{where}")
     if len(gap.columns) > 1:
         (best, most), *_, (worst, least) = gap.columns.items()

@@ -232,6 +232,12 @@ class CatalogEntry(Checked):
         """Return what stands in for the pre-trained weights of ``system``; empty where nothing."""
         return self.weights.get(profile, {}).get(system.partition(":")[0], "")
 
+    def differs(self, profile: str, system: str, column: str) -> bool:
+        """Tell whether a cell of ours is of other data or other weights than the paper's."""
+        stand_in = self.stand_ins.get(profile)
+        covered = stand_in is not None and stand_in.covers(column)
+        return covered or bool(self.other_weights(profile, system))
+
     def quoted_because(self, system: str) -> str:
         """Return why ``system`` has printed numbers alone and is not run; empty where it is."""
         reasons = {name: why for table in self.reported for name, why in table.quoted.items()}

@@ -326,11 +326,14 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
     Args:
         truth: the predicate's value on arrays.
         places: what stands where in them.
-        reported: its comparisons on the printed numbers, in the same order; none where nothing is
-            printed, or where the paper's numbers do not bear it out.
+        reported: each of its comparisons on the printed numbers, in the same order; none where
+            nothing is printed, or where the paper's numbers do not bear it out. Of several printed
+            differences that one of ours stands for, the smallest counts.
     """
     tests = {leaf.name: tested(leaf, places) for leaf in truth.leaves}
-    theirs = dict(zip(tests, (leaf.gap[0] for leaf in reported), strict=False))
+    theirs = dict[Any, float]()
+    for leaf, printed in zip(truth.every, reported, strict=False):
+        theirs[leaf.name] = min(printed.gap[0], theirs.get(leaf.name, math.inf))
     p = truth.judged(lambda leaf: tests[leaf.name][0])
     is_drawn = _part("draws", places)
     share = float(np.mean(truth.counted(is_drawn)))
@@ -550,8 +553,8 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     drawn, places, n = laid_out(random, numbers.noise)
     true = _evaluated(claim, (arrays | drawn).__getitem__)
     is_printed = all(c is not None and c.value is not None for c in read.values())
-    fits = is_printed and printed.values[0] and len(printed.leaves) == len(true.leaves)
-    verdict = decide(true, places, printed.leaves if fits and not claim.magnitudes else ())
+    fits = is_printed and printed.values[0] and len(printed.every) == len(true.every)
+    verdict = decide(true, places, printed.every if fits and not claim.magnitudes else ())
     alone = None
     if paired := places["seeds"].stop - places["seeds"].start:
         alone = int(np.broadcast_to(true.counted(_part("seeds", places)), paired).sum())

@@ -98,9 +98,7 @@ def _row(
         judged = QUOTED  # nobody means to run it
     elif data and judged == NOT_RUN and data.lacks(column):
         judged, note = NOT_HERE, note or f"{data.column(column)} stands in"
-    elif judged not in (NOT_RUN, NOT_REPORTED) and (
-        data or entry.other_weights(view.profile, system)
-    ):
+    elif judged not in (NOT_RUN, NOT_REPORTED) and entry.differs(view.profile, system, column):
         judged = OTHER_DATA  # numbers of two corpora or weights
     block, _, name = system.partition(":")
     return {

@@ -45,11 +45,14 @@ class Truth:
         raise TypeError("a comparison of cells is joined by and, all, any and at_least alone")
 
     @property
+    def every(self) -> list["Truth"]:
+        """Its comparisons, in order."""
+        return [leaf for part in self.parts for leaf in part.every] if self.parts else [self]
+
+    @property
     def leaves(self) -> list["Truth"]:
         """Its distinct comparisons: the same difference counts once."""
-        if not self.parts:
-            return [self]
-        return list({leaf.name: leaf for part in self.parts for leaf in part.leaves}.values())
+        return list({leaf.name: leaf for leaf in self.every}.values())
 
     @cached_property
     def name(self) -> Any:

@@ -8,7 +8,6 @@ task's tag, and never to a claim; then seeds are averaged over directions.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -22,6 +21,7 @@ FIGURE_TASKS = (TRANSLATION, "semantics", "syntax", "ner")
 # the same English sentences with each task's tag; the tasks' own test sentences
 SOURCES = ("same", "own")
 METRIC = "use of a block"
+EXCHANGES = 999  # random ones of a permutation test
 TIE = 1e-10  # fits nearer than this are equal: sums of shares are no more exact
 
 
@@ -139,29 +139,46 @@ def _first_best(fits: np.ndarray) -> int:
 CLAIMS = {"N05": {TRANSLATION}, "N06": {"ner"}, "N07": {"semantics", "syntax"}}
 
 
-def held(usage: Usage) -> dict[str, bool]:
-    """Tell which of N05, N06, N07 hold for some block, and whether one order makes all hold."""
-    blocks = range(SHARED_BLOCKS)
-    by_use = [sorted(FIGURE_TASKS, key=lambda task: -usage[task][block]) for block in blocks]
-    holds = {n: [{*most[: len(tasks)]} == tasks for most in by_use] for n, tasks in CLAIMS.items()}
-    together = any(
-        all(of[block] for of, block in zip(holds.values(), order, strict=True))
-        for order in permutations(blocks)
-    )
-    return {name: any(of) for name, of in holds.items()} | {"together": together}
+def leads(usage: Usage) -> dict[str, float]:
+    """Return how far each of N05, N06, N07 is from failing, and all with one order of the blocks.
 
+    That is, the least difference between the use of a block by a task of the claim and by another
+    task, on the block where it is largest: the claim holds where it is positive.
 
-@cache
-def chances_of_means(routers: int) -> dict[str, float]:
-    """Return how often each of `held` is true of the mean over routers of random usage.
-
-    Each router's usage is drawn uniformly from the simplex, task by task, and its blocks are put in
-    order as those of trained models are: what judges the claims at several seeds. Alone, each claim
-    may take any block; together, one order of the blocks must serve all three.
+    Example:
+        >>> leads({"translation": [0.6, 0.2, 0.2], "ner": [0.25, 0.5, 0.25]})
+        {'N05': 0.35, 'N06': 0.3, 'together': 0.3}
     """
-    draw, outcomes = np.random.default_rng(0), []
-    shape = (1_000, routers, len(FIGURE_TASKS))
-    for tables in draw.dirichlet(np.ones(SHARED_BLOCKS), shape):
-        random = [dict(zip(FIGURE_TASKS, table, strict=True)) for table in tables.tolist()]
-        outcomes.append(held(mean_usage(random)))
-    return {name: float(np.mean([each[name] for each in outcomes])) for name in outcomes[0]}
+    by_block = {
+        claim: [
+            min(usage[task][block] for task in tasks)
+            - max(shares[block] for task, shares in usage.items() if task not in tasks)
+            for block in range(SHARED_BLOCKS)
+        ]
+        for claim, tasks in CLAIMS.items()
+        if tasks <= usage.keys()
+    }
+    together = max(
+        min(lead[block] for lead, block in zip(by_block.values(), order, strict=False))
+        for order in permutations(range(SHARED_BLOCKS))
+    )
+    return {claim: max(lead) for claim, lead in by_block.items()} | {"together": together}
+
+
+def chances(found: Sequence[Usage]) -> dict[str, float]:
+    """Return the p value of each of the `leads` of the mean over routers: a permutation test.
+
+    Were all tasks to use blocks alike, their names would mean nothing: within each router they are
+    exchanged at random, and blocks are put in order anew. So the fit of the order, and the freedom
+    to take any block, count on both sides.
+    """
+    draw, seen = np.random.default_rng(0), leads(mean_usage(found))
+    beaten = dict.fromkeys(seen, 1)
+    for _ in range(EXCHANGES):
+        exchanged = [
+            dict(zip(draw.permutation([*usage]).tolist(), usage.values(), strict=True))
+            for usage in found
+        ]
+        for name, lead in leads(mean_usage(exchanged)).items():
+            beaten[name] += lead >= seen[name] - TIE
+    return {name: count / (1 + EXCHANGES) for name, count in beaten.items()}

@@ -44,7 +44,7 @@ def block_usage(view: View, source: str = "same") -> Figure:
 
 
 def chance_table(records: Sequence[Record], profile: str) -> Table:
-    """Set whether N05, N06, N07 hold in each pair's trials beside how often at random.
+    """Set whether N05, N06, N07 hold in each pair's trials beside a test against chance.
 
     Args:
         records: of routed systems.
@@ -53,21 +53,21 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
     found: dict[str, list[blocks.Usage]] = {}
     for record in sorted(records, key=lambda each: each.seed):
         found.setdefault(blocks.pair_of(record), []).extend(blocks.usages(record))
-    rows, of_one = [], blocks.chances_of_means(1)
-    for (pair, of), name in product(found.items(), of_one):
-        count = sum(blocks.held(usage)[name] for usage in of)
-        of_mean = blocks.held(blocks.mean_usage(of))[name]
-        by_chance = (100 * of_one[name], 100 * blocks.chances_of_means(len(of))[name])
-        chances = (Cell(number(p, 0), sort=p) for p in by_chance)
-        rows.append([f"{name}, {pair}", f"{count} of {len(of)}", str(of_mean).lower(), *chances])
+    rows = []
+    for pair, of in found.items():
+        chances = blocks.chances(of)
+        for name, lead in blocks.leads(blocks.mean_usage(of)).items():
+            count, p = sum(blocks.leads(usage)[name] > 0 for usage in of), chances[name]
+            rows.append([f"{name}, {pair}", f"{count} of {len(of)}",
+                         Cell(number(100 * lead, 1, True), sort=lead),
+                         Cell(number(p, 3), sort=p)])  # fmt: skip
     caption = (
         f"The claims on the figure ({profile}): in how many routers some block (together: one "
-        "order of the blocks) makes each hold, whether it is true of the mean over seeds, by "
-        "which the claims are judged, and how often each would be if all "
-        f"{len(blocks.FIGURE_TASKS)} tasks used the blocks at random."
+        "order of the blocks) makes each hold; by how many points its tasks use that block more "
+        "than any other task, in the mean over seeds, by which the claims are judged; and the p "
+        "value of that lead in a permutation test, tasks exchanged at random within each router."
     )
-    names = ["claim, pair", "routers", "of the mean"]
-    names += ["by chance in one, %", "of the mean by chance, %"]
+    names = ["claim, pair", "routers", "lead of the mean, points", "p"]
     return Table(caption, framed(rows, *names), f"{profile}: claims of the figure beside chance")
 
 
