@@ -23,6 +23,7 @@ from xlrepro.trials import GitState
 
 ROOT = Path(__file__).resolve().parent.parent
 CZECH, UD_WORD = "ud-treebanks-v2.2/UD_Czech-PDT", "1\tslovo\t_\tNOUN\t_\t_\t0\troot\t_\t_\n"
+UNLABELLED = '{"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n'
 COMMANDS = ["list", "run", "status", "claims", "golden", "publish", "batch", "book", "data"]
 
 
@@ -329,6 +330,7 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
         ("cls-acl10/de/books/test.tsv", "5.0\tgut\n", ":1: unknown label '5.0'"),
         ("conll-ner/de/test", "5.0\tgut\n", ":1: expected a tag"),
         ("conll-ner/de/test", "a O\n\n" * 3004, " has 3004 of 3005 sentences"),
+        ("multinli_1.0/other.jsonl", UNLABELLED, " has nothing that can be read"),
         (f"{CZECH}/cs_pdt-ud-test.conllu", "5.0\tgut\n", ":1: expected 10 columns"),
         (f"{CZECH}/cs_pdt-ud-test.conllu", UD_WORD, " has a last line .* sentence without"),
         ("conll-ner/de/test", "a I-PERS\n", r":1: expected a tag .*PER\|LOC.* found 'I-PERS'"),

@@ -37,7 +37,7 @@ Profile = Annotated[str, Option(help="smoke, open or paper.")]
 Systems = Annotated[str | None, Option(help="ORT,word:TRS or word:*; default: the table's own.")]
 Seeds = Annotated[str | None, Option(help="0,1,2 or 0-4; default: the profile's own.")]
 Scheduler = Annotated[str | None, Option(help="A running Dask cluster's, tcp://host:8786.")]
-Jobs = Annotated[int, Option(help="Notebooks at a time.")]
+Jobs = Annotated[int, Option(min=1, help="Notebooks at a time.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON for a machine.")]
 Settings = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help="A setting.")]
 Parameters = Annotated[
@@ -260,6 +260,8 @@ def golden(
     run: RunSmoke = True,
 ) -> None:
     """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
+    if smoke_alone and not update:
+        raise SettingsError("--smoke-alone says why numbers moved: add --update")
     from xlrepro.engine import run_trials
     from xlrepro.evidence import golden as kept
     from xlrepro.experiments import own_records

@@ -88,6 +88,7 @@ def test_records_of_one_table_that_another_asks_for_are_not_left_out():
         ("claims", "a_paper"),
         ("claims", "--profile", "huge"),
         ("golden", "word_order/table9"),
+        ("golden", "--smoke-alone", "--no-run"),
     ],
 )
 def test_unknown_names_are_user_errors(arguments):

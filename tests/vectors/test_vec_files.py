@@ -42,7 +42,7 @@ def test_lines_beyond_the_limit_are_not_looked_at(example):
 
 def test_a_carriage_return_is_in_its_word_and_a_second_occurrence_is_left_out(tmp_path):
     path = tmp_path / "en.vec"
-    path.write_bytes(b"3 1\nnew\ryork 1\na 2\na 3\n")
+    path.write_bytes(b"\xef\xbb\xbf3 1\nnew\ryork 1\na 2\na 3\n")  # a byte order mark, too
     words, matrix = read_vec(path)
     assert (words, matrix[:, 0].tolist()) == (["new york", "a"], [1.0, 2.0])
 
@@ -57,6 +57,9 @@ def test_a_carriage_return_is_in_its_word_and_a_second_occurrence_is_left_out(tm
         (b"2 1\na 1\nb 2", 3),  # in the last number
         (b"1 1\na 1\nb 2\n", 2),  # too many
         (b"0 300\n", 1),
+        (b"-1 1\na 1\n", 1),
+        (b"1 0\na\n", 2),
+        (b"1 1\n 1\n", 2),
         (b"9" * 5000 + b" 2\n", 1),
         (b"1 1\n\xff\xfe 1\n", 2),
         (b"2 2\na 1 2\nb 1 nan\n", 3),

@@ -145,7 +145,9 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
                 whole = stream.read().replace(b"\r", b"").endswith(end)
             why = "a last line without its end, or a last sentence without an empty line"
             why = why if stated is None else f"{found} of {stated} sentences or labelled pairs"
-            if found != stated if stated else not whole and file.suffix not in PACKED:
+            why = "nothing that can be read" if read and not found else why
+            wrong = found != stated if stated else not whole and file.suffix not in PACKED
+            if wrong or (read and not found):
                 raise DataError(f"{file} has {why}: it is not the whole file; copy it again")
 
 

@@ -52,7 +52,7 @@ def name_and_layer(name: str, layer: int | None = None) -> tuple[str, int | None
         raise SettingsError(f"the encoder {name} names no layer: write {plain}@8")
     if layer is None and not named:
         return plain, None
-    layer = layer or int(named)
+    layer = int(named) if layer is None else layer
     # Of supplied files whoever reads them says that they are missing or damaged.
     with suppress(OSError, ValueError, LookupError, TypeError):
         if not (count := LAYERS.get(plain)):

@@ -243,8 +243,6 @@ def run_batch(
     Returns:
         What was run, reused and failed. One failure does not stop the others.
     """
-    if workers < 1:
-        raise SettingsError(f"--jobs must be 1 or more, not {workers}")
     summary = BatchSummary()
     with only_one(build_dir() / "notebooks"), chdir(project_root()):
         state = state_of_things()

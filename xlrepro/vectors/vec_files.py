@@ -5,6 +5,7 @@ Memory: 31 languages x 200,000 words x 300 dimensions x 4 bytes = 7.44 GB would 
 memory; what is resident are the words, and the pages of vectors that are looked up.
 """
 
+import codecs
 import unicodedata
 from collections.abc import Mapping
 from itertools import islice
@@ -55,12 +56,14 @@ def read_vec(path: Path, limit: int = 200_000) -> tuple[list[str], np.ndarray]:
     number, rows = 1, dict[str, np.ndarray]()
     try:
         with path.open("rb") as stream, np.errstate(over="ignore"):  # 1e39 becomes infinite
-            count, dim = (int(size) for size in stream.readline(100).split())
-            wanted = min(count, limit)
+            header = stream.readline(100).removeprefix(codecs.BOM_UTF8)
+            count, dim = (int(size) for size in header.split())
+            wanted = max(0, min(count, limit))
             for number, line in enumerate(islice(stream, wanted), 2):  # noqa: B007
                 word, *values = line.rstrip().decode().split(" ")
                 row = np.array(values, dtype=np.float32)
-                if row.shape != (dim,) or not np.isfinite(row).all() or line[-1:] != b"\n":
+                sound = word and dim and row.shape == (dim,) and np.isfinite(row).all()
+                if not sound or line[-1:] != b"\n":
                     raise ValueError(f"expected a word and {dim} finite numbers, then a line end")
                 rows.setdefault(unicodedata.normalize("NFC", word).replace("\r", " "), row)
             if not rows or number <= wanted or (count < limit and stream.read(1)):

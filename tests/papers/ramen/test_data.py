@@ -8,6 +8,7 @@ leaves it out.
 import json
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -217,6 +218,8 @@ def test_text_of_the_supplied_corpus_keeps_case_and_leaves_out_the_test_sets(pap
         assert list(data._lines("supplied", "fr", 9, 0)) == [["Une", "Ligne", "Rare"]]
     finally:
         path.write_text(before, "utf-8")
+    read = data.recipe_of_text(SimpleNamespace(corpus="supplied"), "fr")
+    assert supplied.trees_path("fr", "test") in read  # other test sets, other text
     line = Sentence(tokens=("Une", "Ligne"))
     assert data.tokens(line, "fr", "supplied") == ("Une", "Ligne")
     assert data.tokens(line, "fr", "open") == ("une", "ligne")

@@ -314,8 +314,9 @@ def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, str
     if settings.corpus == "artificial":
         return {"artificial": f"family {FAMILY_SEED}, version {VERSION}"}
     if settings.corpus == SUPPLIED:
-        path = supplied.text_path(language)
-        return {path: file_hash(opened(path))}
+        left_out = [supplied.trees_path(language, part) for part in ("dev", "test")]
+        paths = [supplied.text_path(language), *left_out]
+        return {path: file_hash(opened(path)) for path in paths}
     return {file.path: registered_hash(file.path) for file in files_of(language)}
 
 
