@@ -101,18 +101,10 @@ def test_the_same_difference_counts_once():
     assert len(true.leaves) == 1
 
 
-def test_printed_differences_belong_to_ours_by_their_place_equal_ones_too():
-    text = 'v("s0") > v("s1") and v("s2") > v("s1") and v("s3") > v("s1")'
-    ours = [[51.0, 51.2, 51.1], [50.0, 50.1, 50.2], [50.9, 51.1, 51.3], [51.0, 51.4, 51.0]]
-    alike, apart = (verdict_of(text, *ours, reported=[*of]) for of in (
-        (50.6, 50.0, 50.6, 60.0), (50.6, 50.0, 50.7, 60.0)))  # fmt: skip
-    assert alike.power == pytest.approx(apart.power, abs=0.1)
-    double = 'v("s0") > v("s1") and v("s0") > v("s2")'  # our s1 stands for both of theirs
-    verdict = verdict_of(double, ours[0], ours[1], ours[1], reported=[60.0, 50.0, 59.9])
-    assert (
-        verdict.power
-        == verdict_of(double, ours[0], ours[1], ours[1], reported=[60.0, 59.9, 59.9]).power
-    )
+def test_of_printed_differences_that_one_of_ours_stands_for_the_smallest_counts():
+    text, ours = 'v("s0") > v("s1") and v("s0") > v("s2")', ([51.0, 51.2, 51.1], [50.0, 50.1, 50.2])
+    of = [verdict_of(text, *ours, ours[1], reported=(60.0, x, 59.9)).power for x in (50.0, 59.9)]
+    assert of[0] == of[1] < 0.9
 
 
 # -- Draws and tests

@@ -398,8 +398,9 @@ def _proxies(
     data, weights, fields = dict[str, None](), dict[str, None](), dict[str, str]()
     for experiment, system, column in cells:
         entry = catalog.experiment(experiment)
-        if stand_in := entry.stand_ins.get(profile):
-            data |= {stand_in.data: None} if stand_in.covers(column) else {}
+        if stand_in := entry.stand_ins.get(profile):  # semicolons part the notes
+            named = {stand_in.data.replace(";", ","): None}
+            data |= named if stand_in.covers(column) else {}
             known = stand_in.columns
             name, replaced = entry.column_name, [p for p in column.split("/") if p in known]
             fields |= {name(part): name(known[part]) for part in replaced}
@@ -408,7 +409,9 @@ def _proxies(
 
 
 def _told(true: Truth) -> tuple[tuple[str, bool], ...]:
-    return tuple((part.text, bool(part.values[0])) for part in true.told)
+    """Return each comparison that a reader sees, and whether it is so; the same one once."""
+    distinct = {(part.name, part.text): part for part in true.told}
+    return tuple((part.text, bool(part.values[0])) for part in distinct.values())
 
 
 # -- Judging -------------------------------------------------------------------------------------
@@ -528,7 +531,7 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     placed = [(experiment, condition.placed(system), c) for experiment, system, c in read]
     data, weights, fields = _proxies(catalog, condition.profile, placed)
     instead = [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *data, *weights]
-    ours = "; ".join([*data, *weights])
+    ours = ", ".join([*data, *weights])
     said = {
         f"on proxies: {', '.join(instead)}": instead,
         f"reported values for {quoted}": quoted,

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -106,7 +105,7 @@ def _verdict(verdict: claims.ClaimVerdict | None) -> Cell:
         return Cell("–")
     status, form = verdict.status, ", sign only" if verdict.form and verdict.p else ""
     undecided = status in (claims.NOT_TESTABLE, claims.NOT_RUN, claims.INCONCLUSIVE)
-    why = re.split("[:;] ", verdict.note)[0] * undecided
+    why = verdict.note.removeprefix(f"{status}: ").partition("; ")[0] * undecided
     return Cell(f"{claims.SIGNS.get(status, '')} {status}{form}".strip(), why, kind=status)
 
 

@@ -201,8 +201,7 @@ def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> li
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns, of one experiment and profile.
-        labels: system -> what ran in it, where it stands for a row of the paper. What all that ran
-            share stands in the caption.
+        labels: system -> what ran in it, where it stands for a row of the paper.
     """
     key, profile = (str(frame[name].iloc[0]) for name in ("experiment", "profile"))
     ran = frame[frame["n"] > 0]
@@ -220,19 +219,17 @@ def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> li
     systems, columns = (frame[name].unique() for name in ("system", "column"))
     heads: dict[str, Any] = {c: entry.column_name(c) for c in columns}
     others = {s for s in scores["system"] if usual[s] != seeds}
-    alike = {labels.get(s, "") for s in ran["system"]}
     titles, blocks = block_titles(key.partition("/")[0]), {s.partition(":")[0] for s in systems}
     proxied = [(s.partition(":")[2], labels.get(s)) for s in systems]
     for s in systems:
         block, _, name = s.partition(":")
-        weights = labels.get(s, "") if len(alike) > 1 else ""
+        weights = labels.get(s, "")
         alone = len(blocks) == 1 or (weights and proxied.count((name, weights)) == 1)
         title = "" if alone else titles.get(block, block)
         said = [title, weights, f"n={usual.get(s)}" * (s in others)]
         heads[s] = Cell(name or s, "; ".join(filter(None, said)))
     stand_in = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {stand_in.data}" if stand_in else "")
-    title += f"; {', '.join(alike)}" if len(alike) == 1 and labels else ""
     run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
     here, of_ours = frame["column"].isin(ran["column"]), frame["system"].isin(ran["system"])
     tables = []

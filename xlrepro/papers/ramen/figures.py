@@ -9,14 +9,14 @@ from xlrepro.pages.tables import framed
 
 # Heading -> path in the details of a record, for `page.details`.
 ADAPTATIONS = {
-    "estimated rows": "adaptation.*.estimated",
+    "embeddings estimated from English ones": "adaptation.*.estimated",
     "subwords, embeddings alone": "adaptation.*.embeddings.pieces",
     "subwords, everything": "adaptation.*.end.pieces",
     "masked-LM accuracy of the most frequent subword, %": "adaptation.*.unigram.held_out",
     "masked-LM accuracy at the start, %": "adaptation.*.start.held_out",
     "after the embeddings, %": "adaptation.*.embeddings.held_out",
     "at the end, %": "adaptation.*.end.held_out",
-    "of English, before, %": "adaptation.*.english.all.held_out",
+    "of the English model before, %": "adaptation.*.english.all.held_out",
 }
 # 72 sequences of 256 subwords: 25,000 updates in one language, 150,000 in two: 5.99 billion.
 PAPER_SUBWORDS = 72 * 256 * (25_000 + 2 * 150_000)
