@@ -103,7 +103,7 @@ def test_the_same_difference_counts_once():
 
 def test_of_printed_differences_that_one_of_ours_stands_for_the_smallest_counts():
     text, ours = 'v("s0") > v("s1") and v("s0") > v("s2")', ([51.0, 51.2, 51.1], [50.0, 50.1, 50.2])
-    of = [verdict_of(text, *ours, ours[1], reported=(60.0, x, 59.9)).power for x in (50.0, 59.9)]
+    of = [verdict_of(text, *ours, ours[1], reported=(60.0, 59.9, x)).power for x in (50.0, 59.9)]
     assert of[0] == of[1] < 0.9
 
 
