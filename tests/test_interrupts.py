@@ -13,7 +13,7 @@ import pytest
 
 from tests.toy_trials import PATIENCE, living_in_group, make_trial, start, wait_for
 from xlrepro import engine
-from xlrepro.engine import _interrupts, run_trials, start_fork_server
+from xlrepro.engine import run_trials, start_fork_server
 from xlrepro.errors import XlreproError
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record
@@ -106,8 +106,12 @@ def test_an_interrupt_keeps_finished_records_says_how_to_go_on_and_leaves_no_pro
 def test_an_interrupt_is_heard_while_the_fork_server_starts(monkeypatch):
     interrupt = partial(os.kill, os.getpid(), signal.SIGINT)
     monkeypatch.setattr(engine.forkserver, "ensure_running", interrupt)
-    with _interrupts() as came:
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
         start_fork_server()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert came == [signal.SIGINT]
 
 
