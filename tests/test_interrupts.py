@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.toy_trials import PATIENCE, living_in_group, make_trial, start, wait_for
-from xlrepro import engine
 from xlrepro.engine import run_trials, start_fork_server
 from xlrepro.errors import XlreproError
 from xlrepro.store import RecordStore
@@ -105,7 +104,7 @@ def test_an_interrupt_keeps_finished_records_says_how_to_go_on_and_leaves_no_pro
 
 def test_an_interrupt_is_heard_while_the_fork_server_starts(monkeypatch):
     interrupt = partial(os.kill, os.getpid(), signal.SIGINT)
-    monkeypatch.setattr(engine.forkserver, "ensure_running", interrupt)
+    monkeypatch.setattr("xlrepro.engine.forkserver.ensure_running", interrupt)
     came: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
     try:

@@ -265,7 +265,8 @@ class Record(Checked):
         versions: package name to version.
         device: name of the CPU or GPU.
         threads: threads that one trial computed with.
-        wall_seconds: the whole trial; ``training_seconds``: training alone.
+        wall_seconds: the whole trial, earlier attempts that it goes on from included;
+            ``training_seconds``: training alone.
         training_tokens_per_second: ``None`` where nothing was trained.
         peak_memory_bytes: highest resident memory of the process during the trial.
         peak_gpu_memory_bytes: highest memory torch held on the GPU; ``None`` on a CPU.

@@ -34,7 +34,6 @@ def test_a_trial_fills_its_cells_and_its_checkpoint_waits_for_the_record(monkeyp
             assert all(u["largest"] >= max(u["shares"]) - 1e-6 for u in use.values())
     checkpoints = Checkpoints(checkpoint_of(trial.key))
     kept = checkpoints.load()
-    assert kept is not None
     assert kept["fit"]["earlier"] > kept["fit"]["seconds"]
     checkpoints.save(kept | {"fit": kept["fit"] | {"earlier": 1000.0}})
     assert measure_trial(trial, "cpu").wall_seconds > 1000  # of the process cut off, too
