@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -316,7 +316,30 @@ def _part(name: str, places: Places) -> Callable[[Truth], Array]:
     )
 
 
-def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> ClaimVerdict:
+def _named(cells: Mapping[Address, Array], leaf: Truth) -> str:
+    """Return which cells a comparison compares, by what differs in their names; else its text.
+
+    Example:
+        >>> a, b = np.zeros(1), np.ones(1)
+        >>> cells = {("ramen/table1", "base:A", "fr"): a, ("ramen/table1", "base:B", "fr"): b}
+        >>> _named(cells, Truth(b > a, gap=b - a, sides=(b, a)))
+        'B over A in fr'
+    """
+    known = [a for side in leaf.sides for a, array in cells.items() if array is side]
+    if len(known) != 2:
+        return leaf.text or "a difference"
+    names = [(*s.split(":", 1), load_catalog().experiment(e).column_name(c)) for e, s, c in known]
+    first, second = [[n for n, o in zip(*p) if n != o] for p in (names, names[::-1])]
+    same = [n for n, other in zip(*names) if n == other]
+    return f"{', '.join(first)} over {', '.join(second)} in {', '.join(same[-1:])}"
+
+
+def decide(
+    truth: Truth,
+    places: Places,
+    reported: Sequence[Truth] = (),
+    named: Callable[[Truth], str] = lambda leaf: leaf.text,
+) -> ClaimVerdict:
     """Return the verdict on a predicate by its comparisons and draws alone.
 
     Power is the chance that it would replicate if the reported differences were true, with the
@@ -329,6 +352,7 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
         reported: each of its comparisons on the printed numbers, in the same order; none where
             nothing is printed, or where the paper's numbers do not bear it out. Of several printed
             differences that one of ours stands for, the smallest counts.
+        named: what a comparison is called.
     """
     tests = {leaf.name: tested(leaf, places) for leaf in truth.leaves}
     theirs = dict[Any, float]()
@@ -360,7 +384,7 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
         side, *ends = tests[leaf.name]
         if side[0] == p[0]:
             gap, low, high = (number(each, 2, signed=True) for each in (leaf.gap[0], *ends))
-            note = f"least certain: {leaf.text or 'a difference'}, by {gap} ({low} to {high})"
+            note = f"least certain: {named(leaf)}, by {gap} ({low} to {high})"
     return ClaimVerdict(status, share, p, decidable=decidable, power=power, note=note)
 
 
@@ -557,7 +581,8 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     true = _evaluated(claim, (arrays | drawn).__getitem__)
     is_printed = all(c is not None and c.value is not None for c in read.values())
     fits = is_printed and printed.values[0] and len(printed.every) == len(true.every)
-    verdict = decide(true, places, printed.every if fits and not claim.magnitudes else ())
+    theirs = printed.every if fits and not claim.magnitudes else ()
+    verdict = decide(true, places, theirs, partial(_named, arrays | drawn))
     alone = None
     if paired := places["seeds"].stop - places["seeds"].start:
         alone = int(np.broadcast_to(true.counted(_part("seeds", places)), paired).sum())

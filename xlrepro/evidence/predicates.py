@@ -33,6 +33,7 @@ class Truth:
         least: how many.
         gap: of a comparison: by how much its sides differ, above 0 where it is so.
         text: what was compared, as a reader sees it; empty for what only joins comparisons.
+        sides: of a comparison: the value that the claim has larger, and the other.
     """
 
     values: Array
@@ -40,6 +41,7 @@ class Truth:
     least: int = 0
     gap: Array = field(default_factory=lambda: np.zeros(1))
     text: str = ""
+    sides: tuple[Any, ...] = ()
 
     def __bool__(self) -> bool:
         raise TypeError("a comparison of cells is joined by and, all, any and at_least alone")
@@ -118,7 +120,7 @@ def _less(a: Any, b: Any, or_equal: bool = False) -> Truth:
             every = [_less(*pair, or_equal) for pair in pairs]
             return all_of(every) if side.largest != is_right else any_of(every)
     gap = np.atleast_1d(np.asarray(b, dtype=float) - np.asarray(a, dtype=float))
-    return Truth(gap >= 0 if or_equal else gap > 0, gap=gap)
+    return Truth(gap >= 0 if or_equal else gap > 0, gap=gap, sides=(b, a))
 
 
 def all_of(parts: Iterable[Any], least: int | None = None) -> Any:
@@ -221,11 +223,12 @@ def shown(value: float, decimals: int = 2) -> str:
 
     Example:
         >>> shown(67.9), shown(0.1234), shown(-0.005)
-        ('67.90', '0.12', '-0.005')
+        ('67.90', '0.12', '−0.005')
     """
     if isinstance(value, int):
         return str(value)
-    return f"{value:.{decimals}f}" if abs(value) >= 0.01 or not value else f"{value:.2g}"
+    text = f"{value:.{decimals}f}" if abs(value) >= 0.01 or not value else f"{value:.2g}"
+    return text.replace("-", "−")
 
 
 def _written(ops: Sequence[ast.cmpop], terms: Sequence[Any]) -> str:
