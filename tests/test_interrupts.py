@@ -78,11 +78,7 @@ def twice(process, number):
 
 @pytest.mark.parametrize(
     ("number", "send", "finished"),  # SIGINT as a terminal sends it, SIGTERM as `timeout` does
-    [
-        (signal.SIGINT, os.killpg, 2),
-        (signal.SIGINT, os.killpg, 0),
-        (signal.SIGTERM, twice, 0),
-    ],
+    [(signal.SIGINT, os.killpg, 2), (signal.SIGINT, os.killpg, 0), (signal.SIGTERM, twice, 0)],
 )
 def test_an_interrupt_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(
     run, store, number, send, finished

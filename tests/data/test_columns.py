@@ -65,12 +65,7 @@ FB = ["index", "token", "intent", "slot"]
     [
         (["token", "entity"], "a\tO\nb\n", 2, "expected 2 columns (token, entity), found 1"),
         (["token", "entity"], "a\tO\n\tO\n", 2, "found an empty one"),
-        (
-            ["token", "entity"],
-            "a\tPER\n",
-            1,
-            "a tag O|[BI]-(PER|LOC|ORG|MISC), found 'PER'",
-        ),
+        (["token", "entity"], "a\tPER\n", 1, "a tag O|[BI]-(PER|LOC|ORG|MISC), found 'PER'"),
         (["token", "entity"], "a\tE-PER\n", 1, "found 'E-PER'"),
         (FB, "1\ta\tx\tO\n3\tb\tx\tO\n", 2, "expected token number 2, found '3'"),
         (FB, "1\ta\tx\tO\n2\tb\ty\tO\n", 1, "expected one intent, found x, y"),

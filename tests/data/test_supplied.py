@@ -67,3 +67,11 @@ def test_every_supplied_file_that_a_trial_reads_is_of_a_set():
     reads = files_of((t for each in at_paper for t in each.trials("paper")), "supplied")
     known = {path for _, _, paths in supplied.needed(reads) for path in paths}
     assert [p for p in reads if not known & {p, *map(str, Path(p).parents)}] == []
+
+
+def test_what_is_read_after_training_is_sought_before_it():
+    at_open = [e for e in all_experiments().values() if "open" in e.profiles]
+    nothing = {e.key for e in at_open if not files_of(e.trials("open"), "registered")}
+    words = {f"word_order/{name}" for name in ("distances", "open_vectors", "learning_rates")}
+    senses = {f"sense_alignment/{name}" for name in ("tables6_8", "figures4_7")}
+    assert nothing == words | senses | {"ramen/table4"}  # which trains on the target's treebank

@@ -156,10 +156,7 @@ def test_unrelated_spaces_have_collapsed(name):
 
 def test_a_seed_gives_the_same_map_and_leaves_the_callers_chance_alone():
     x, y = (torch.from_numpy(space.matrix) for space in (STRANGER, ENGLISH))
-    for learn in (
-        lambda seed: muse(x, y, SHORT, seed),
-        lambda seed: umwe([x, y], SHORT, seed)[0],
-    ):
+    for learn in (lambda seed: muse(x, y, SHORT, seed), lambda seed: umwe([x, y], SHORT, seed)[0]):
         torch.manual_seed(3)
         expected = torch.rand(2)
         torch.manual_seed(3)

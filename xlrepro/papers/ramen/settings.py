@@ -176,6 +176,12 @@ class EvaluationSettings(Checked):
         """Whether the encoder is tuned with the head."""
         return self.together or self.tuned_epochs > 0
 
+    def registered(self) -> list[tuple[str, str]]:
+        """Return data set and file of what is read after training."""
+        tested = {"XNLI": {"open": "xnli", "supplied": "xnli"}, "UD": {"open": "ud-r2.2"}}
+        name = tested.get(self.task, {}).get(self.corpus)
+        return [(name, f"{target}/test") for target in self.targets if name]
+
     def supplied(self) -> list[str]:
         """Return the files that a trial reads below the folder of supplied files."""
         made, paths = self.adaptation, supplied_files(self.encoder)

@@ -86,6 +86,10 @@ class TranslationSettings(Checked):
         """Translation, then the auxiliary tasks."""
         return (TRANSLATION, *self.auxiliary)
 
+    def registered(self) -> list[tuple[str, str]]:
+        """Return data set and file of the sentences that are translated after training."""
+        return [("multi30k", f"{c}/test") for c in ("en", "de") if self.corpus == "open"]
+
     def supplied(self) -> list[str]:
         """Return the files that the user must supply, below the folder of supplied files."""
         if self.corpus != "supplied":

@@ -23,6 +23,7 @@ from xlrepro.papers.sense_alignment.settings import (
     CHINESE,
     MULTINLI,
     SOURCE,
+    TEST_SETS,
     DisambiguationSettings,
     TransferSettings,
 )
@@ -32,17 +33,6 @@ from xlrepro.vectors.open.tokenise import tokenise
 
 SEMCOR = ("en/brown1", "en/brown2", "en/brownv")
 ANNOTATED = ("nouns", "verbs", "adjectives")  # of an artificial language
-
-
-# File of each test set, the layout of its columns, and how many instances count: totals of the
-# unified framework; SemEval-2007 has 465 instances here and 455 there.
-TEST_SETS = {
-    "SE2": ("wsd-unified", "en/senseval2", "unified", 2282),
-    "SE3": ("wsd-unified", "en/senseval3", "unified", 1850),
-    "SE07": ("wsd-naf", "en/semeval2007", "naf", 465),
-    "SE13": ("wsd-unified", "en/semeval2013", "unified", 1644),
-    "SE15": ("wsd-unified", "en/semeval2015", "unified", 1022),
-}
 
 
 def sense_training(settings: DisambiguationSettings, pairs: int) -> list[SenseSentence]:

@@ -231,6 +231,17 @@ class LanguageModelSettings(Checked):
         return [f"{MODEL_TEXT}/{code}.txt" for code in self.languages(other)]
 
 
+# File of each test set, the layout of its columns, and how many instances count: totals of the
+# unified framework; SemEval-2007 has 465 instances here and 455 there.
+TEST_SETS = {
+    "SE2": ("wsd-unified", "en/senseval2", "unified", 2282),
+    "SE3": ("wsd-unified", "en/senseval3", "unified", 1850),
+    "SE07": ("wsd-naf", "en/semeval2007", "naf", 465),
+    "SE13": ("wsd-unified", "en/semeval2013", "unified", 1644),
+    "SE15": ("wsd-unified", "en/semeval2015", "unified", 1022),
+}
+
+
 class OfOneModel(Checked):
     """A trial that looks at one language model, or at none; its seed is the trial's."""
 
@@ -253,6 +264,11 @@ class DisambiguationSettings(OfOneModel):
     corpus: Literal["artificial", "wordnet"]
     train_sentences: Count | None = None
     test_sentences: Count | None = None
+
+    def registered(self) -> list[tuple[str, str]]:
+        """Return data set and file of the test sets."""
+        files = [(name, file) for name, file, *_ in TEST_SETS.values()]
+        return files if self.corpus == "wordnet" else []
 
 
 class TransferSettings(Checked):
