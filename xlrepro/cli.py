@@ -39,7 +39,9 @@ Seeds = Annotated[str | None, Option(help="0,1,2 or 0-4; default: the profile's 
 Scheduler = Annotated[str | None, Option(help="A running Dask cluster's, tcp://host:8786.")]
 Jobs = Annotated[int, Option(min=1, help="Notebooks at a time.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON for a machine.")]
-Settings = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help="A setting.")]
+Settings = Annotated[
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="A setting, or parts=NAME.")
+]
 Parameters = Annotated[
     list[str] | None,
     Option("--parameter", "-p", metavar="NAME=VALUE", help="Set any other parameter."),
@@ -127,12 +129,12 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool, title: str = "", end:
     """Print rows, whose keys are the heads, as a table for people or as JSON for a machine.
 
     Columns without words stand to the right. A file or a pipe, which has no width of its own, gets
-    200 columns.
+    200 columns; what needs more than there are gets them: no number, name or address is cut.
     """
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    from rich import box, console, table
+    from rich import box, console, measure, table
 
     shown = table.Table(title=title, caption=end, box=box.SIMPLE_HEAD)
     texts = [["·" if value == 0 else str(value) for value in row.values()] for row in rows]
@@ -144,6 +146,8 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool, title: str = "", end:
         shown.add_row(*row)
     width = None if sys.stdout.isatty() else 200
     out = console.Console(width=width, markup=False, emoji=False, highlight=False)
+    wide = measure.Measurement.get(out, out.options.update(max_width=10_000), shown)
+    out.width = max(out.width, wide.minimum)
     out.print(shown)
 
 
@@ -264,7 +268,7 @@ def golden(
         raise SettingsError("--smoke-alone says why numbers moved: add --update")
     from xlrepro.engine import run_trials
     from xlrepro.evidence import golden as kept
-    from xlrepro.experiments import own_records
+    from xlrepro.experiments import records_asked
     from xlrepro.store import RecordStore
 
     chosen = [each for each in chosen_experiments(experiments) if "smoke" in each.profiles]
@@ -276,9 +280,10 @@ def golden(
         _end_if_failed(run_trials(every, store=store, device="cpu", again=again).failed)
     judge = partial(kept.update, smoke_alone=smoke_alone) if update else kept.check
     differences = []
-    for key, of in trials.items():
+    for each, (key, of) in zip(chosen, trials.items(), strict=True):
         keys = {trial.key for trial in of}
-        numbers = kept.fresh_numbers(r for r in own_records(key, "smoke", store) if r.key in keys)
+        asked = [r for r in records_asked(each, "smoke", store) if r.key in keys]
+        numbers = kept.fresh_numbers(each.views(asked))
         differences += judge(key, numbers, {t.task: t.version for t in of})
     for difference in differences:
         typer.echo(str(difference))
@@ -376,7 +381,9 @@ def claims(
     from xlrepro.evidence.claims import STATUSES
     from xlrepro.evidence.gathered import judged
 
-    known = {key: judged(key, profile) for key in ([paper] if paper else load_catalog().papers)}
+    known = {
+        key: judged(key, profile) for key in (load_catalog().papers if paper is None else [paper])
+    }
     if as_json:
         show([claim for of_paper in known.values() for claim in of_paper], True)
     for key, of_paper in () if as_json else known.items():
@@ -459,7 +466,7 @@ def list_data(
     from xlrepro.paths import supplied_dir
 
     if profile == "paper":
-        asked = chosen_experiments([experiment] if experiment else None)
+        asked = chosen_experiments(None if experiment is None else [experiment])
         every = (t for e in asked if "paper" in e.profiles for t in e.trials("paper"))
         reads = files_of(every, "supplied")
         if not reads:

@@ -39,9 +39,9 @@ def accuracy(gold: Sequence[str | int], predicted: Sequence[str | int]) -> float
     return 100.0 * right / len(gold)
 
 
-def accuracy_signature() -> str:
-    """Return the signature of `accuracy`."""
-    return "acc|level:token|v:1"
+def accuracy_signature(level: str = "token") -> str:
+    """Return the signature of `accuracy`, of tokens or of what else is labelled."""
+    return f"acc|level:{level}|v:1"
 
 
 def span_f1(gold: Tags, predicted: Tags) -> float:

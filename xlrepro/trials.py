@@ -88,8 +88,9 @@ class Trial:
     def create(cls, *, settings: Mapping[str, Any], **fields: Any) -> "Trial":
         """Make a trial from plain settings and its other fields."""
         fields |= {name: tuple(fields[name]) for name in ("systems", "columns")}
-        if not 0 < len({*fields["columns"]}) == len(fields["columns"]):
-            raise SettingsError(f"{fields['experiment']}: no column is named, or one twice")
+        if not 0 < len({*(named := fields["columns"])}) == len(named):
+            said = f"a column is named twice: {', '.join(named)}" if named else "no column is named"
+            raise SettingsError(f"{fields['experiment']}: {said}")
         return cls(settings_json=canonical_json(dict(settings)), **fields)
 
     @property
@@ -260,7 +261,8 @@ class Record(Checked):
         stopped: whether the training stopped by itself; ``None``: not known, or none.
         signatures: metric name to full signature.
         git: commit and whether the package differed from it.
-        data: name to SHA-256 of each data file that was read.
+        data: name to SHA-256 of each data file that its process had read by then, for an earlier
+            trial perhaps.
         artefacts: name to content hash of each artefact it used (vectors, pretrained models).
         versions: package name to version.
         device: name of the CPU or GPU.

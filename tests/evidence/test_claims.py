@@ -382,7 +382,7 @@ def test_every_claim_of_the_papers_is_evaluated():
     assert counts == [134, 14, 15]
 
 
-def test_claims_have_ids_of_their_own_and_a_predicate_or_a_figure_s_rule():
+def test_claims_have_ids_of_their_own_and_those_on_figures_a_rule():
     for paper in load_catalog().papers:
         listed = claims.load_claims(paper)
         known = {claim.id for claim in listed}
@@ -394,4 +394,3 @@ def test_claims_have_ids_of_their_own_and_a_predicate_or_a_figure_s_rule():
             assert all(c.variant_of == each.id and c.kind == "ours" for c in signs), each.id
             assert not any(c.magnitudes for c in signs), each.id
             assert bool(each.rule) == (each.kind == "figure"), each.id
-            assert each.predicate or each.kind == "figure", each.id

@@ -70,7 +70,6 @@ def test_a_number_that_moved_is_missing_or_is_new_is_a_difference(record, values
     [
         ({"de": 50.0, "POS/avg": 60.0, "avg/NOUN": 70.0}, FEW, {"POS/avg", "avg/NOUN"}),
         ({"de": 50.0, "avg": 60.0}, {"test_sentences": FEWEST_SENTENCES}, {"de", "avg"}),
-        ({"de": 50.0, "avg": 60.0}, {"training": {"test_sentences": 300}}, {"de", "avg"}),
         ({"1.0e-03": 50.0}, FEW, {"1.0e-03"}),  # there is no average
     ],
 )

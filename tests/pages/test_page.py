@@ -73,7 +73,7 @@ def test_settings_of_a_run_reach_its_trials_and_its_own_column(record, monkeypat
     [
         ({"seeds": 3}, "seeds must be a list"),
         ({"jobs": "2"}, "jobs must be 1 or more, not '2'"),
-        ({"overrides": {"targets": ["fr", "fr"]}}, "no column is named, or one twice"),
+        ({"overrides": {"targets": ["fr", "fr"]}}, "a column is named twice: en, fr, fr, avg"),
         ({"overrides": {"encoder.kernel": 5}}, "encoder"),
     ],
 )

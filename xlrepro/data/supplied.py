@@ -34,6 +34,7 @@ LABELLED: dict[str, Callable[[Path], Iterable[object]]] = {
     UTTERANCES: partial(read_sentences, UTTERANCES),
 }  # fmt: skip
 TEXTS = {"wikipedia": numbered_lines, "language-model-text": numbered_lines,
+         "routing-nmt": numbered_lines,
          "ramen-parallel": partial(rows_of, n_columns=2)}  # fmt: skip
 PACKED = (".json", ".safetensors")  # read, or refused, as a whole
 CHOICE = re.compile(r"\{([^}]*)\}")
@@ -143,11 +144,14 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
             with file.open("rb") as stream:
                 stream.seek(max(0, file.stat().st_size - 4))
                 whole = stream.read().replace(b"\r", b"").endswith(end)
-            why = "a last line without its end, or a last sentence without an empty line"
-            why = why if stated is None else f"{found} of {stated} sentences or labelled pairs"
-            why = "nothing that can be read" if read and not found else why
-            wrong = found != stated if stated else not whole and file.suffix not in PACKED
-            if wrong or (read and not found):
+            if read and not found:
+                why = "nothing that can be read"
+            elif stated:
+                why = f"{found} of {stated} sentences or labelled pairs" * (found != stated)
+            else:
+                cut = not whole and file.suffix not in PACKED
+                why = "a last line without its end, or a last sentence without an empty line" * cut
+            if why:
                 raise DataError(f"{file} has {why}: it is not the whole file; copy it again")
 
 
@@ -203,10 +207,11 @@ def vectors_of(kind: str, languages: Sequence[str]) -> dict[str, Path]:
     Raises:
         DataError: as `files`.
     """
-    return dict(zip(languages, files(_vectors(kind, languages)), strict=True))
+    return dict(zip(languages, files(vector_files(kind, languages)), strict=True))
 
 
-def _vectors(kind: str, languages: Sequence[str]) -> list[str]:
+def vector_files(kind: str, languages: Sequence[str]) -> list[str]:
+    """Return the paths of fastText vectors below the folder of supplied files."""
     ending = "align.vec" if kind == ALIGNED else "vec"
     return [f"{kind}/wiki.{language}.{ending}" for language in languages]
 
@@ -224,11 +229,11 @@ def read_by(
     """
     paths = [f"{CONLL}/{code}/{split}" for code, split in parts] if corpus == CONLL else []
     if corpus in (CONLL, REVIEWS) and vectors in UNSUPERVISED:
-        paths += _vectors(WIKI, languages)
+        paths += vector_files(WIKI, languages)
     if corpus == "ud-release":
         codes = dict.fromkeys(language for language, _ in parts)
         paths += [f"{RELEASE}/UD_{name}" for code in codes for name in _treebanks_of(code)]
     if corpus == f"{UTTERANCES}-official" and ("en", "train") in parts:
         paths.append(f"{UTTERANCES}/train-en.conllu")
-    paths += _vectors(ALIGNED, languages) if vectors == ALIGNED else []
+    paths += vector_files(ALIGNED, languages) if vectors == ALIGNED else []
     return list(dict.fromkeys(paths))

@@ -80,7 +80,7 @@ def words_read(language: str) -> int:
 
 def recipe(language: str) -> dict[str, object]:
     """Return what decides the states of a language's words where they occur."""
-    text = [[file.path, sources.file_hash(file.path)] for file in files_of(language)]
+    text = [[file.path, sources.registered_hash(file.path)] for file in files_of(language)]
     read = {"text": text, "words": words_read(language), "most": MOST_OCCURRENCES}
     return {"version": VERSION, "weights": identity(E5), "layer": LAYER, **read}
 

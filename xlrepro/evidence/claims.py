@@ -60,7 +60,7 @@ Places = Mapping[str, slice]  # what stands where in a cell's array, after its m
 class Claim(Checked):
     """A sentence of a paper and its predicate. Field by field: head of ``word_order.yaml``.
 
-    A claim of kind ``figure`` has a ``rule`` in words. Its predicate, where it has one, reads cells
+    A claim of kind ``figure`` has a ``rule`` in words. Its predicate reads cells
     of an experiment that the paper prints no numbers of, so it decides on reproduced numbers alone.
     """
 
@@ -69,7 +69,7 @@ class Claim(Checked):
     section: str
     text: str
     cells: str
-    predicate: str | None = None
+    predicate: str
     rule: str | None = None
     variant_of: str | None = None
     magnitudes: bool = False
@@ -103,7 +103,7 @@ def read_claims(path: Path) -> list[Claim]:
     content = read_model(path, _ClaimFile)
     known = [claim.id for claim in content.claims]
     for claim in content.claims:
-        parse(claim.predicate or "None", f"claim {claim.id}")
+        parse(claim.predicate, f"claim {claim.id}")
         named = [claim.id, *filter(None, (claim.signs, claim.variant_of))]
         if odd := [name for name in named if known.count(name) != 1]:
             times = f"stands {known.count(odd[0])} times"
@@ -456,8 +456,6 @@ def judge(
         numbers: reproduced cells.
     """
     printed, catalog = condition == REPORTED, load_catalog()
-    if claim.predicate is None:
-        return ClaimVerdict(NOT_CHECKABLE if printed else NOT_TESTABLE, note=UNPRINTED)
     if printed:
         return _on_reported(claim)
     if condition.ours and not any(
@@ -514,7 +512,7 @@ def _evaluated(claim: Claim, look_up: Callable[[Address], Array]) -> Truth:
             if s.startswith(f"{block}:" if block else "")
         ],
     }  # fmt: skip
-    true = evaluate(claim.predicate or "", where, functions, claim.names)
+    true = evaluate(claim.predicate, where, functions, claim.names)
     if not isinstance(true, Truth):
         raise SettingsError(f"{where}: its predicate is {true!r}, and compares no cells")
     return true

@@ -111,7 +111,7 @@ class Evidence:
         A block of ours that stands in for one of the paper's counts as that one too.
         """
         cells = set[tuple[str, str, str]]()
-        for experiment, system, column in reads(claim) if claim.predicate else ():
+        for experiment, system, column in reads(claim):
             block, _, name = system.partition(":")
             blocks = load_catalog().experiment(experiment).reference_blocks
             stood_in = [f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block]

@@ -86,7 +86,7 @@ def fresh_numbers(records: Iterable[Record]) -> Numbers:
     averages = {c.column for r in smoke for c in r.cells if AVERAGE in c.column.split("/")}
     numbers: Numbers = {}
     for record in smoke:
-        limit = record.settings.get("training", record.settings).get("test_sentences")
+        limit = record.settings.get("test_sentences")
         few = bool(averages) and limit is not None and limit < FEWEST_SENTENCES
         for cell in record.cells if not is_outdated(record) else ():
             if not few or cell.column in averages:

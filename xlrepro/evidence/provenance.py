@@ -90,7 +90,8 @@ def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:
         kept = record.details.get("settings")
         for training in _mappings(record.details, "best_epoch"):
             settings = kept or task(record.task).typed(record.settings, record.key).model_dump()
-            patience = next(_mappings(settings, "patience"), {}).get("patience")
+            own = training if "patience" in training else next(_mappings(settings, "patience"), {})
+            patience = own.get("patience")
             curves = [v for k, v in training.items() if k.startswith("dev") and isinstance(v, list)]
             for curve in curves:
                 best = training["best_epoch"]

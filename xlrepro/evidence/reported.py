@@ -110,6 +110,8 @@ def read_table(path: Path, spec: ReportedTable, experiment: str) -> list[Reporte
         if not name or not column:
             raise DataError(f"{where}: the row has no {'column' if name else 'system'}")
         value, rounding = parse_number(row["value"])
+        if value is None and row["value"] and row["unit"]:
+            raise DataError(f"{where}: {row['value']!r} is no number")
         table = f"Table {row['table']}".replace("Table figure", "Figure ")
         place = f"{table}, row {name} ({group}), column {column}"
         cells.append(

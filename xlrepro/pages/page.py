@@ -168,7 +168,7 @@ class Page:
     def mine(self) -> View:
         """The cells of this run: what these parameters ask for, whatever the book shows."""
         own = [r for t in self._trials if (r := self.store.get(t)) is not None]
-        return View(self.key, self.profile, gather([self.experiment.view(r) for r in own]))
+        return View(self.key, self.profile, gather(self.experiment.views(own)))
 
     def averages(self) -> list[str]:
         """Return the columns of averages (``avg``, ``de/avg``) that have a reproduced number."""

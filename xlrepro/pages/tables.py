@@ -197,7 +197,8 @@ def score(row: Mapping[str, Any]) -> Cell:
 def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> list[Table]:
     """Return a comparison as tables that fit a page: systems and columns across each other.
 
-    Columns and systems that nobody ran are folded below the others.
+    Systems that share no column with others have a table of their own; columns and systems that
+    nobody ran are folded below.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns, of one experiment and profile.
@@ -234,7 +235,7 @@ def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> li
     here, of_ours = frame["column"].isin(ran["column"]), frame["system"].isin(ran["system"])
     tables = []
     for part, what in (
-        (frame[here & of_ours], ""),
+        *((each, "") for each in _apart(frame[here & of_ours])),
         (frame[here & ~of_ours], "system"),
         (frame[~here], "column"),
     ):
@@ -257,6 +258,15 @@ def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> li
             shown = shown.where(shown.notna(), "–").reset_index(names=first if long else "system")
             tables.append(Table(title, shown, f"{key}, {profile}: {run} run", folded))
     return tables
+
+
+def _apart(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the cells of systems and columns that have none in common with others."""
+    groups: list[set[str]] = []
+    for _, columns in frame.groupby("system", sort=False)["column"]:
+        shared = [group for group in groups if not group.isdisjoint(columns)]
+        groups = [group for group in groups if group not in shared] + [{*columns}.union(*shared)]
+    return [frame[frame["column"].isin(group)] for group in groups]
 
 
 def with_seeds(ran: pd.DataFrame) -> tuple[pd.DataFrame, int]:

@@ -91,5 +91,5 @@ def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> Wor
     if name == words.ENCODER:
         return words.load()
     if name == distributional.DISTRIBUTIONAL:
-        return distributional.load()
+        return distributional.load(languages)
     return open_vectors.load(name, languages)

@@ -10,6 +10,8 @@ from typing import Any
 
 import regex
 
+from xlrepro.errors import SettingsError
+
 # Typographic variants of one mark. NFKC already folds full-width forms (U+FF0C becomes a comma).
 _MARKS = str.maketrans(
     dict.fromkeys("\u2018\u2019\u02bc\u05f3", "'")
@@ -91,17 +93,21 @@ def word_form(word: str, language: str = "") -> str:
 
 @lru_cache(maxsize=1)
 def _opencc() -> Any:
-    """Return the traditional-to-simplified converter, or None where OpenCC is not installed."""
+    """Return the traditional-to-simplified converter."""
     try:
         from opencc import OpenCC
     except ImportError:
-        return None
+        raise SettingsError(
+            "Chinese words need OpenCC: pip install 'xlrepro[segmentation]'"
+        ) from None
     return OpenCC("t2s")
 
 
 def simplified(text: str, language: str = "zh") -> str:
-    """Return Chinese text in simplified characters; other languages, and text met where OpenCC is
-    not installed, unchanged.
+    """Return Chinese text in simplified characters, other languages unchanged.
+
+    Raises:
+        SettingsError: where OpenCC is not installed.
 
     Example:
         >>> simplified("abc", "en")
@@ -109,8 +115,7 @@ def simplified(text: str, language: str = "zh") -> str:
     """
     if language != "zh" or text.isascii():
         return text
-    converter = _opencc()
-    return text if converter is None else str(converter.convert(text))
+    return str(_opencc().convert(text))
 
 
 def variants(word: str, language: str = "") -> list[str]:

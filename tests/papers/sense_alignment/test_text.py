@@ -92,7 +92,7 @@ def test_so_many_words_are_read_and_the_first_sentences_are_held_out(monkeypatch
 def test_two_languages_share_one_vocabulary_and_translate_each_other():
     chosen = settings(joint=True, dictionary=True, text={**TEXT, "vocabulary": 200})
     read = text.read(chosen, ("en", "de"))
-    dictionary = set(text.pairs(chosen.text, "de"))
+    dictionary = set(text.seed_dictionary(chosen.text, "de"))
     found = 0
     for word, others in zip(read.words, read.translations, strict=False):
         for number in others[others >= 0].tolist():

@@ -93,7 +93,7 @@ def test_w_is_the_least_squares_map_of_the_target_languages_anchors():
         vectors.anchors(model, text.training_sentences(code, both.text, False, 40))
         for code in ("en", "de")
     )
-    pairs = dict.fromkeys(text.pairs(both.text, "de"))
+    pairs = dict.fromkeys(text.seed_dictionary(both.text, "de"))
     pairs |= dict.fromkeys((word, word) for word in english)
     known = [(a, b) for a, b in pairs if a in english and b in german]
     for layer in range(len(found)):

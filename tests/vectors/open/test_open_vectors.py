@@ -20,7 +20,7 @@ def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
     before = open_vectors.recipe_hash("dictionary")
     with monkeypatch.context() as patch:
         forget()
-        patch.setattr(recipes, "file_hash", lambda path: "0" * 64)
+        patch.setattr(recipes, "registered_hash", lambda path: "0" * 64)
         assert open_vectors.recipe_hash("dictionary") != before
     with monkeypatch.context() as patch:
         forget()

@@ -55,13 +55,18 @@ def read_trees(text: str, where: str) -> list[Tree]:
     """
     trees: list[Tree] = []
     open_brackets: list[tuple[list[Tree], list[str]]] = []
-    for token in BRACKETS.findall(text):
+
+    def at(found: re.Match[str]) -> str:
+        return f"{where}:{text.count(chr(10), 0, found.start()) + 1}"
+
+    for found in BRACKETS.finditer(text):
+        token = found[0]
         if token == "(":
             open_brackets.append(([], []))
             if len(open_brackets) > MOST_LEVELS:
-                raise DataError(f"{where}: over {MOST_LEVELS} brackets are open; it is damaged")
+                raise DataError(f"{at(found)}: over {MOST_LEVELS} brackets are open; it is damaged")
         elif not open_brackets:
-            raise DataError(f"{where}: {token[:200]!r} stands outside any bracket; it is damaged")
+            raise DataError(f"{at(found)}: {token[:200]!r} stands outside any bracket")
         elif token != ")":
             open_brackets[-1][1].append(token)
         else:
@@ -70,7 +75,7 @@ def read_trees(text: str, where: str) -> list[Tree]:
                 tree = Tree(names[0], (), names[1])
             elif len(names) > 1 or not children:
                 held = f"{names}"[:200] if names else "nothing"
-                raise DataError(f"{where}: a bracket holds {held}; the file is damaged")
+                raise DataError(f"{at(found)}: a bracket holds {held}; the file is damaged")
             else:
                 tree = Tree(names[0] if names else "", tuple(children))
             (open_brackets[-1][0] if open_brackets else trees).append(tree)

@@ -4,7 +4,7 @@ A trial trains one model per target language and domain and tests it on the targ
 target is read before training and selection are over; the authors' code selects on its dev set.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -99,8 +99,7 @@ def transfer(trial: Trial, context: TrialContext) -> TrialResult:
     (system,) = trial.systems
     metric, signature = "F1", metrics.span_f1_signature()
     if settings.task == "reviews":
-        metric = "accuracy"
-        signature = metrics.accuracy_signature().replace("level:token", "level:text")
+        metric, signature = "accuracy", metrics.accuracy_signature("text")
     scores: dict[str, float] = {}
     details: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "experiments": {}}
     fits: list[Fit] = []
@@ -224,31 +223,28 @@ def prepared(
     return table, encode(language, transfer.languages.index(language), texts, table)
 
 
-def outputs(model: ManMoe, split: Split, device: str) -> Iterator[tuple[Sequence[int], Prediction]]:
-    """Yield what a model says of each batch of texts, and the texts' numbers."""
+def outputs(
+    model: ManMoe, split: Split, device: str, told: Callable[[Prediction], Tensor]
+) -> list[Tensor]:
+    """Return what ``told`` takes of predictions, by text: ``(tokens, …)``, or pooled ``(1, …)``."""
     model.eval()
     table, texts = split[0].to(device), split[1]
+    by_text: dict[int, Tensor] = {}
     for indices in ordered([len(rows) for rows in texts.rows], EVALUATION_TOKENS):
         batch = collate([(texts, indices)]).to(device)
         with torch.inference_mode():
-            # shape: (tokens, dim)
-            words = model.words(batch.flat, table)
-            prediction = model.predict(words, batch.packing)
-        yield indices, prediction
+            words = model.words(batch.flat, table)  # shape: (tokens, dim)
+            values = told(model.predict(words, batch.packing)).cpu()
+        pooled = len(values) == len(indices)
+        sizes = [1] * len(indices) if pooled else [len(texts.rows[i]) for i in indices]
+        by_text |= zip(indices, values.split(sizes), strict=True)
+    return [by_text[i] for i in range(len(texts.rows))]
 
 
 def predictions(model: ManMoe, split: Split, device: str) -> list[list[int]]:
     """Return the predicted label numbers of each text: one per token, or a single one."""
-    rows = split[1].rows
-    by_text: dict[int, list[int]] = {}
-    for indices, prediction in outputs(model, split, device):
-        # shape: (tokens,), or (texts,) where they are pooled
-        best = prediction.log_probabilities.argmax(-1).cpu()
-        pooled = model.predictor.pool is not None
-        sizes = [1] * len(indices) if pooled else [len(rows[i]) for i in indices]
-        for index, row in zip(indices, best.split(sizes), strict=True):
-            by_text[index] = row.tolist()
-    return [by_text[i] for i in range(len(rows))]
+    best = outputs(model, split, device, lambda said: said.log_probabilities.argmax(-1))
+    return [numbers.tolist() for numbers in best]
 
 
 def evaluate(trained: Trained, transfer: Transfer) -> tuple[float, dict[str, float]]:
@@ -279,14 +275,13 @@ def gates(trained: Trained, transfer: Transfer, language: str) -> list[Tensor]:
     """
     if trained.model.private is None:
         return []
-    texts = transfer.text(language, "dev")
-    found: dict[int, Tensor] = {}
-    dev = prepared(transfer, language, texts, trained.characters)
-    for indices, prediction in outputs(trained.model, dev, trained.device):
-        assert prediction.private_gate is not None
-        weights = prediction.private_gate.softmax(-1).double().cpu()
-        found |= zip(indices, weights.split([len(texts[i]) for i in indices]), strict=True)
-    return [found[i] for i in range(len(texts))]
+
+    def weights(said: Prediction) -> Tensor:
+        assert said.private_gate is not None
+        return said.private_gate.softmax(-1).double()
+
+    dev = prepared(transfer, language, transfer.text(language, "dev"), trained.characters)
+    return outputs(trained.model, dev, trained.device, weights)
 
 
 def gate_weights(trained: Trained, transfer: Transfer) -> dict[str, float]:

@@ -143,8 +143,10 @@ class TransferSettings(Checked):
     @model_validator(mode="after")
     def _sources_are_there(self) -> Self:
         check_source(self, self.task)
-        if not all(map(self.sources, self.targets)):
-            raise ValueError(f"languages: {self.languages} leave a target without a source")
+        for target in self.targets:
+            of = self.sources(target)
+            if not of or target in of or len({*of}) < len(of):
+                raise ValueError(f"languages: {target} has the sources {of}: others, each once")
         if bool(self.domains) == (self.task == "NER"):
             raise ValueError("domains: name one or more of slots or reviews, none of entities")
         return self

@@ -20,7 +20,7 @@ from xlrepro.data.readers.columns import read_conllu
 from xlrepro.data.readers.labelled import read_pairs
 from xlrepro.data.readers.text_files import numbered_lines, rows_of
 from xlrepro.data.sentences import Sentence
-from xlrepro.data.supplied import ALIGNED, opened, vectors_of
+from xlrepro.data.supplied import ALIGNED, opened, vector_files, vectors_of
 from xlrepro.encoders.words import files_of, open_lines, plain_word, plain_words
 from xlrepro.errors import DataError
 from xlrepro.papers.ramen import supplied
@@ -28,8 +28,7 @@ from xlrepro.papers.ramen.settings import AdaptationSettings
 from xlrepro.papers.ramen.supplied import SOURCE
 from xlrepro.vectors import artificial, vec_files
 from xlrepro.vectors.open import vectors as open_vectors
-from xlrepro.vectors.open.sources import file_hash as registered_hash
-from xlrepro.vectors.open.sources import local_path, registered_paths
+from xlrepro.vectors.open.sources import local_path, registered_hash, registered_paths
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import VectorSet
 
@@ -328,7 +327,7 @@ def recipe_of_initialisation(settings: AdaptationSettings, target: str) -> dict[
     if corpus == SUPPLIED:
         names = [supplied.parallel_path(target)]
         if kind == "mono":
-            names = [f"fasttext-aligned/wiki.{code}.align.vec" for code in (SOURCE, target)]
+            names = vector_files(ALIGNED, [SOURCE, target])
         return {name: file_hash(opened(name)) for name in names}
     if kind == "parallel":
         return {path: registered_hash(path) for path in parallel_paths(target)}

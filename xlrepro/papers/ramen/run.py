@@ -208,6 +208,8 @@ def _trained(
         name: {"train_loss": fit.losses, "dev": fit.dev_scores, "best_epoch": fit.best_epoch}
         for name, fit in fits.items()
     }
+    if settings.tuned_epochs:
+        curves["tuned"]["patience"] = None  # it has its epochs, whatever the head's patience
     curves = curves if settings.tuned else curves["frozen"]
     if settings.task != SUPERVISED:
         # Nothing is selected on English test: it is row-parallel to the targets' test sets.

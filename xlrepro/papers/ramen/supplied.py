@@ -14,6 +14,8 @@ language's that have training data.
 
 from collections.abc import Sequence
 
+from xlrepro.data.supplied import ALIGNED, vector_files
+
 SOURCE = "en"
 INFERENCE = "multinli_1.0/multinli_1.0_train.jsonl"
 TREEBANKS = {
@@ -51,7 +53,7 @@ def text_files(kind: str, targets: Sequence[str]) -> list[str]:
     both = (SOURCE, *targets)
     paths = [text_path(code) for code in both]
     if kind == "mono":
-        paths += [f"fasttext-aligned/wiki.{code}.align.vec" for code in both]
+        paths += vector_files(ALIGNED, both)
     elif kind == "parallel":
         paths += [parallel_path(code) for code in targets]
     return paths + [trees_path(code, split) for code in both for split in ("dev", "test")]

@@ -252,11 +252,12 @@ def _supplied_translation(pair: str) -> Splits:
     source, target = pair.split("-")
     raw: dict[str, Iterable[tuple[str, str]]] = {}
     for split in SPLITS:
-        lines = [read_text_lines(_supplied(f"{pair}/{split}.{code}")) for code in (source, target)]
+        files = [_supplied(f"{pair}/{split}.{code}") for code in (source, target)]
+        lines = [*map(read_text_lines, files)]
         if len(lines[0]) != len(lines[1]):
             raise DataError(
-                f"{pair}/{split} has {len(lines[0])} lines of {source} and {len(lines[1])} of "
-                f"{target}: the two files must match line by line"
+                f"{files[0]} has {len(lines[0])} lines and {files[1]} {len(lines[1])}: "
+                "the two files must match line by line"
             )
         raw[split] = zip(*lines)
     return splits_of(raw, escaped=target == "vi")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from xlrepro.training.settings import Count, Dropped, FromZero, Precision, Rate
+from xlrepro.training.settings import Count, Dropped, FromZero, Precision, Rate, Some
 from xlrepro.values import Checked
 
 AuxiliaryTask = Literal["ner", "syntax", "semantics"]
@@ -27,8 +27,8 @@ class ModelSettings(Checked):
     """
 
     kind: Literal["stacked", "routed"]
-    shared_encoder: tuple[bool, ...] = (True, True, True)
-    shared_decoder: tuple[bool, ...] = (True, True, True)
+    shared_encoder: Some[bool] = (True, True, True)
+    shared_decoder: Some[bool] = (True, True, True)
     hidden: Count = 400
     dropout: Dropped = 0.5
 

@@ -321,7 +321,17 @@ class TransferSettings(Checked):
         return list(dict.fromkeys(files))
 
 
-class GrowthSettings(OfOneModel):
+class OfSenses(OfOneModel):
+    """A trial that looks at the senses of its model."""
+
+    @model_validator(mode="after")
+    def _has_senses(self) -> "OfSenses":
+        if self.model and (self.model.network.family, self.model.senses.senses) == ("bert", 1):
+            raise ValueError("model.senses.senses: a BERT of one sense a word has none to look at")
+        return self
+
+
+class GrowthSettings(OfSenses):
     """A trial of Tables 6 to 8: how many senses are alive, and which steps the settings give.
 
     Attributes:
@@ -333,7 +343,7 @@ class GrowthSettings(OfOneModel):
     arithmetic: dict[str, float] | None = None
 
 
-class PuritySettings(OfOneModel):
+class PuritySettings(OfSenses):
     """A trial of Figures 4 to 7.
 
     Attributes:

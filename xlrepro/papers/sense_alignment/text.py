@@ -32,7 +32,7 @@ from xlrepro.papers.sense_alignment.settings import (
 from xlrepro.training.batches import rows_of_step
 from xlrepro.training.masking import mask_pieces
 from xlrepro.vectors.normalise import word_form
-from xlrepro.vectors.open.sources import file_hash, shuffled_lines, text_files
+from xlrepro.vectors.open.sources import registered_hash, shuffled_lines, text_files
 from xlrepro.vectors.open.tokenise import words_of
 
 FAMILY_SEED = 0
@@ -228,7 +228,7 @@ def recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict[
         return {**inputs, "family": FAMILY_SEED, "artificial": artificial.VERSION}
     for code in languages:
         if text.source == "open":
-            inputs[code] = [[f.path, file_hash(f.path)] for f in text_files(code)]
+            inputs[code] = [[f.path, registered_hash(f.path)] for f in text_files(code)]
         else:
             inputs[code] = artefacts.file_hash(_supplied_file(code))
     if settings.dictionary:
@@ -239,7 +239,7 @@ def recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict[
 # -- the seed dictionary
 
 
-def pairs(settings: TextSettings, other: str) -> list[tuple[str, str]]:
+def seed_dictionary(settings: TextSettings, other: str) -> list[tuple[str, str]]:
     """Return the seed dictionary, English word first, in its order, without repetitions."""
     if settings.made_up:
         entries = family(settings.ambiguous).dictionary(SOURCE, other)
@@ -261,7 +261,7 @@ def translations(
     """
     number = {word: i for i, word in enumerate(words)}
     translated: list[dict[int, None]] = [{} for _ in words]
-    for first, second in pairs(settings.text, languages[1]):
+    for first, second in seed_dictionary(settings.text, languages[1]):
         if first in number and second in number and first != second:
             a, b = number[first], number[second]
             translated[a][b] = None

@@ -148,7 +148,7 @@ def _classified(
             value = metrics.accuracy(test.labels.tolist(), classes)
             cells.append(Cell(system, column, value, "accuracy"))
             items[f"{system} {column}"] = (test.labels == torch.tensor(classes)).tolist()
-    signatures = {"accuracy": metrics.accuracy_signature()}
+    signatures = {"accuracy": metrics.accuracy_signature("text" if settings.domains else "pair")}
     result = _result(settings, cells, signatures, fits, context)
     result.items = items
     return result

@@ -181,7 +181,7 @@ def projection(
             model = training.load(settings, settings.reader(code, target), device)
             means.append(anchors(model, read))
         english, other = means
-        maps = fitted(other, english, text.pairs(settings.text, target), kind)
+        maps = fitted(other, english, text.seed_dictionary(settings.text, target), kind)
         np.save(folder / "maps.npy", maps.numpy())
 
     folder = built("projection", f"{SOURCE}-{target}", recipe, build)

@@ -20,15 +20,18 @@ from xlrepro.vectors.encoding import EncodedSplit, TagSet
 def training_split(settings: TaggingSettings, source: Source) -> EncodedSplit:
     """Return the source language's training sentences.
 
-    After them stand the first ``few_shot_share`` of the few-shot language's, if there is one.
+    After them stand the first ``few_shot_share`` of the few-shot language's, if there is one,
+    without those that have a tag that the source lacks.
     """
     split = split_of(source, settings.source, "train").encoded
     language = settings.few_shot_language
     sentences = source.sentences(language, "train") if language else []
+    tags = tag_set(source)
     few = sentences[: round(settings.few_shot_share * len(sentences))]
+    few = [s for s in few if {*labels(s, source.task)} <= {*tags.names}]
     if language is None or not few:
         return split
-    more = encoded(few, language, source.task, tag_set(source), source.vectors)
+    more = encoded(few, language, source.task, tags, source.vectors)
     return joined(split, more.encoded)
 
 

@@ -300,7 +300,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             "scores": scores,
         },
         signatures={
-            INTENT: metrics.accuracy_signature().replace("level:token", "level:sentence"),
+            INTENT: metrics.accuracy_signature("sentence"),
             SLOTS: metrics.span_f1_signature(),
         },
         training_tokens=curve.tokens,

@@ -142,6 +142,12 @@ class TaggingSettings(LabellingSettings):
     few_shot_share: Share = 0.0
     evaluate_targets: bool = True
 
+    @model_validator(mode="after")
+    def _share_is_of_a_language(self) -> Self:
+        if self.few_shot_share and not self.few_shot_language:
+            raise ValueError("few_shot_share: name the few_shot_language too")
+        return self
+
     def registered(self) -> list[tuple[str, str]]:
         """Return no test set where none is read."""
         return super().registered() if self.evaluate_targets else []

@@ -5,6 +5,7 @@ that anyone may download: learnt from running text, no dictionary in them but th
 French is reduced to the 100 dimensions of English by its principal components.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from xlrepro.artefacts import built
 from xlrepro.data import registry
+from xlrepro.errors import SettingsError
 from xlrepro.vectors.open import lexicon, sources
 from xlrepro.vectors.open.lexicon import centred_unit_rows, pair_rows, unit_rows
 from xlrepro.vectors.tables import VectorSet, load_language, load_set, save_language
@@ -26,19 +28,27 @@ PAIRS, RATE, EPOCHS = 20_000, 10.0, 10
 FREQUENT = 20_000  # words of each side that neighbours come from
 
 
-def load() -> VectorSet:
+def load(languages: Sequence[str] = ()) -> VectorSet:
     """Return the vectors of both languages; they are fetched, and French is mapped, on first use.
 
+    Args:
+        languages: that will be looked up.
+
     Raises:
+        SettingsError: for a language that has none.
         DataError: if a file they are made from cannot be had.
     """
+    if unknown := ", ".join(sorted({*languages} - {SOURCE, TARGET})):
+        raise SettingsError(
+            f"vectors {DISTRIBUTIONAL!r} are of {SOURCE} and {TARGET}: not {unknown}"
+        )
     return load_set(DISTRIBUTIONAL, {code: _folder(code) for code in (SOURCE, TARGET)})
 
 
 def _folder(language: str) -> Path:
     recipe = {"version": 1, "file": registry.content_hash(DATASET, language)}
     if language == TARGET:
-        dictionary = sources.file_hash(str(sources.muse_path(TARGET)))
+        dictionary = sources.registered_hash(str(sources.muse_path(TARGET)))
         recipe |= {"source": registry.content_hash(DATASET, SOURCE), "dictionary": dictionary}
         recipe |= {"rcsls": [PAIRS, RATE, EPOCHS, FREQUENT]}
     return built(DISTRIBUTIONAL, language, recipe, partial(_build, language))

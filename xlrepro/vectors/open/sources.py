@@ -64,7 +64,7 @@ def local_path(path: str) -> Path:
     return registry.fetch(*_by_path()[path])
 
 
-def file_hash(path: str) -> str:
+def registered_hash(path: str) -> str:
     """Return the SHA-256 of a file's content as the registry states it; reads no data."""
     return registry.content_hash(*_by_path()[path])
 
@@ -158,7 +158,7 @@ def frequency_path(language: str) -> str:
 
 def aligned_recipe(language: str) -> dict[str, Any]:
     """Return what decides a language's word counts from aligned text."""
-    files = [[path, file_hash(path)] for path in parallel_files(language)]
+    files = [[path, registered_hash(path)] for path in parallel_files(language)]
     articles = language_sources(language).get("articles", True)
     recipe = {"version": VERSION, "language": language, "articles": articles, "files": files}
     return recipe | {"iterations": open_settings()["lexicon"]["iterations"]}
@@ -170,7 +170,7 @@ def lexicon_recipe(language: str) -> dict[str, Any]:
     sources = {}
     for code in (language, *language_sources(language).get("relatives", ())):
         paths = [muse_path(code), wiktionary_path(code), frequency_path(code)]
-        files = [[path, file_hash(path)] for path in paths if path]
+        files = [[path, registered_hash(path)] for path in paths if path]
         sources[code] = {"files": files, "aligned": aligned_recipe(code)}
     clitics = open_settings()["clitics"].get(language, {})
     recipe = {"version": VERSION, "language": language, "clitics": clitics, "sources": sources}

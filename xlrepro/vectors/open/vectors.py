@@ -15,6 +15,7 @@ import numpy as np
 from xlrepro.artefacts import built
 from xlrepro.values import hash_of
 from xlrepro.vectors.mappings.seeded import procrustes
+from xlrepro.vectors.normalise import simplified
 from xlrepro.vectors.open import lexicon, sources
 from xlrepro.vectors.open.skipgram import SkipGram, train
 from xlrepro.vectors.open.sources import SOURCE
@@ -56,6 +57,7 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
 def _language_folder(kind: str, language: str) -> Path:
     kind = MONOLINGUAL if language == SOURCE else kind
     sources.language_sources(language)  # says which languages there are
+    simplified("的", language)  # asks for OpenCC now, not when a test set is looked up
     return built(kind, language, recipe(kind, language), partial(_BUILDERS[kind], language))
 
 
@@ -71,7 +73,7 @@ def recipe(kind: str, language: str) -> dict[str, Any]:
         training = vars(_skip_gram(language)).copy()
         own = {"version": sources.VERSION, "language": language, "training": training}
         files = sources.text_files(language)
-        return own | {"text": [[f.path, sources.file_hash(f.path), f.repeat] for f in files]}
+        return own | {"text": [[f.path, sources.registered_hash(f.path), f.repeat] for f in files]}
     english = hash_of(recipe(MONOLINGUAL, SOURCE))
     parts: dict[str, Any] = {"version": sources.VERSION, "source": english}
     parts["lexicon"] = sources.lexicon_recipe(language)
