@@ -205,5 +205,5 @@ def test_lists_are_of_one_kind_and_of_paired_nouns_mostly():
     made = lists(family, "en", 200)
     assert {len(r.words) for r in made} == {4, 5, 6, 7, 8}
     for realisation in made:
-        assert len({ONTOLOGY[word.sense].kind for word in realisation.words}) == 1
-    assert sum(word.sense in paired for r in made for word in r.words) > 600
+        assert len({ONTOLOGY[key].kind for key in realisation.senses}) == 1
+    assert sum(key in paired for r in made for key in r.senses) > 600

@@ -43,6 +43,11 @@ class Realisation:
     meaning: Meaning
 
     @property
+    def senses(self) -> tuple[str | None, ...]:
+        """Key of the concept that each word stands for; ``None`` for punctuation."""
+        return tuple(word.sense for word in self.words)
+
+    @property
     def forms(self) -> tuple[str, ...]:
         """The words as written."""
         return tuple(word.form for word in self.words)

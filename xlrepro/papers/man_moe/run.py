@@ -235,9 +235,8 @@ def outputs(
         with torch.inference_mode():
             words = model.words(batch.flat, table)  # shape: (tokens, dim)
             values = told(model.predict(words, batch.packing)).cpu()
-        pooled = len(values) == len(indices)
-        sizes = [1] * len(indices) if pooled else [len(texts.rows[i]) for i in indices]
-        by_text |= zip(indices, values.split(sizes), strict=True)
+        lengths = [1 if len(values) == len(indices) else len(texts.rows[i]) for i in indices]
+        by_text |= zip(indices, values.split(lengths), strict=True)
     return [by_text[i] for i in range(len(texts.rows))]
 
 

@@ -178,8 +178,8 @@ class EvaluationSettings(Checked):
 
     def registered(self) -> list[tuple[str, str]]:
         """Return data set and file of what is read after training."""
-        tested = {"XNLI": {"open": "xnli", "supplied": "xnli"}, "UD": {"open": "ud-r2.2"}}
-        name = tested.get(self.task, {}).get(self.corpus)
+        tested = {("XNLI", "open"): "xnli", ("XNLI", "supplied"): "xnli", ("UD", "open"): "ud-r2.2"}
+        name = tested.get((self.task, self.corpus))
         return [(name, f"{target}/test") for target in self.targets if name]
 
     def supplied(self) -> list[str]:
