@@ -134,20 +134,20 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool, title: str = "", end:
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    from rich import box, console, measure, table
+    from rich import box, console, table
 
     shown = table.Table(title=title, caption=end, box=box.SIMPLE_HEAD)
     texts = [["·" if value == 0 else str(value) for value in row.values()] for row in rows]
     for head, column in zip(rows[0] if rows else (), zip(*texts)):
         words = any(text[:1].isalpha() for text in column)
         short = max(map(len, column)) < 50
-        shown.add_column(head, justify="left" if words else "right", no_wrap=short)
+        whole = max(map(len, [head, *column] if short else " ".join(column).split()))
+        shown.add_column(head, justify="left" if words else "right", no_wrap=short, min_width=whole)
     for row in texts:
         shown.add_row(*row)
     width = None if sys.stdout.isatty() else 200
     out = console.Console(width=width, markup=False, emoji=False, highlight=False)
-    wide = measure.Measurement.get(out, out.options.update(max_width=10_000), shown)
-    out.width = max(out.width, wide.minimum)
+    out.width = max(out.width, sum(3 + (column.min_width or 0) for column in shown.columns))
     out.print(shown)
 
 

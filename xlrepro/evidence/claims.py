@@ -60,8 +60,8 @@ Places = Mapping[str, slice]  # what stands where in a cell's array, after its m
 class Claim(Checked):
     """A sentence of a paper and its predicate. Field by field: head of ``word_order.yaml``.
 
-    A claim of kind ``figure`` has a ``rule`` in words. Its predicate reads cells
-    of an experiment that the paper prints no numbers of, so it decides on reproduced numbers alone.
+    A claim of kind ``figure`` has a ``rule`` in words. Its predicate reads cells of an experiment
+    that the paper prints no numbers of, so it decides on reproduced numbers alone.
     """
 
     id: str = Field(pattern=r"^[A-Z]\d+[a-z]?$")

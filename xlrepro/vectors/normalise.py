@@ -97,9 +97,7 @@ def _opencc() -> Any:
     try:
         from opencc import OpenCC
     except ImportError:
-        raise SettingsError(
-            "Chinese words need OpenCC: pip install 'xlrepro[segmentation]'"
-        ) from None
+        raise SettingsError("Chinese needs OpenCC: pip install 'xlrepro[segmentation]'") from None
     return OpenCC("t2s")
 
 
