@@ -137,12 +137,13 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool, title: str = "", end:
     from rich import box, console, table
 
     shown = table.Table(title=title, caption=end, box=box.SIMPLE_HEAD)
+    add = partial(shown.add_column, overflow="fold")
     texts = [["·" if value == 0 else str(value) for value in row.values()] for row in rows]
     for head, column in zip(rows[0] if rows else (), zip(*texts)):
         words = any(text[:1].isalpha() for text in column)
         short = max(map(len, column)) < 50
-        whole = max(map(len, [head, *column] if short else " ".join(column).split()))
-        shown.add_column(head, justify="left" if words else "right", no_wrap=short, min_width=whole)
+        whole = max(map(len, [head, *column])) if short else 20
+        add(head, justify="left" if words else "right", no_wrap=short, min_width=whole)
     for row in texts:
         shown.add_row(*row)
     width = None if sys.stdout.isatty() else 200
