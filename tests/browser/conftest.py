@@ -1,12 +1,12 @@
 """The built book, served on 127.0.0.1, and Debian's Chromium to look at it with."""
 
+import asyncio
 import hashlib
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +15,8 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from playwright.async_api import BrowserContext, Playwright, async_playwright
+from playwright.async_api import Page as AsyncPage
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from xlrepro.pages.book import index_page
@@ -113,19 +115,12 @@ def base(book: Path) -> Iterator[str]:
         server.shutdown()
 
 
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Open a browser of this thread's own."""
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield opened
         opened.close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -144,62 +139,71 @@ def page_names(book: Path) -> list[str]:
 @pytest.fixture(scope="session")
 def visits(book: Path, base: str) -> dict[str, Visit]:
     """Every page, opened once at desk width, then at phone width, in both themes."""
-    names = page_names(book)
-    parts = [names[i::WORKERS] for i in range(WORKERS)]
     axe()
-    with ThreadPoolExecutor(WORKERS) as pool:
-        found = [pair for part in pool.map(partial(visited, base), parts) for pair in part]
-    return dict(sorted(found))
+    with ThreadPoolExecutor(1) as pool:  # this thread may have a loop: the other tests' browser
+        found = pool.submit(asyncio.run, visit_all(base, page_names(book))).result()
+    return dict(sorted(found.items()))
 
 
-def visited(base: str, names: Sequence[str]) -> list[tuple[str, Visit]]:
-    """Look at pages, one after the other, in a browser of its own."""
-    found = [(name, Visit()) for name in names]
-    with chromium() as browser:
-        context = browser.new_context(viewport=DESK)
-        context.set_default_timeout(PATIENCE_MS)
-        page = context.new_page()
-        for name, visit in found:
-            listeners = listen(page, visit)
-            look(page, f"{base}/{name}", visit)
-            for event, listener in listeners.items():
-                page.remove_listener(event, listener)
+async def visit_all(base: str, names: list[str]) -> dict[str, Visit]:
+    found: dict[str, Visit] = {}
+    waiting = iter(names)
+
+    async def work(playwright: Playwright) -> None:
+        context = await launched(playwright)
+        for name in waiting:
+            try:
+                found[name] = await look(context, f"{base}/{name}")
+            except TimeoutError:  # a busy browser may stop drawing: once more in another
+                context = await launched(playwright)
+                found[name] = await look(context, f"{base}/{name}")
+
+    async with async_playwright() as playwright:
+        await asyncio.gather(*(work(playwright) for _ in range(WORKERS)))
     return found
 
 
-def listen(page: Page, visit: Visit) -> dict[str, Any]:
-    listeners = {
-        "console": lambda m: visit.console.append(m.text) if m.type == "error" else None,
-        "pageerror": lambda error: visit.console.append(str(error)),
-        "request": lambda request: visit.requests.append(request.url),
-        "response": lambda r: visit.missing.append(r.url) if r.status >= 400 else None,
-    }
-    for event, listener in listeners.items():
-        page.on(event, listener)
-    return listeners
+async def launched(playwright: Playwright) -> BrowserContext:
+    browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    return await browser.new_context(viewport=DESK)
 
 
-def look(page: Page, url: str, visit: Visit) -> None:
-    page.set_viewport_size(DESK)
-    page.goto(url, wait_until="load")
-    page.add_style_tag(content=AT_REST)
-    if page.evaluate("!!document.querySelector('.bd-article .math')"):
-        page.evaluate("() => window.MathJax && MathJax.startup.promise")
-    visit.looks[DESK["width"]] = page.evaluate(script("look"))
-    visit.behind_bars = page.evaluate(COUNT_BEHIND_BARS)
-    visit.math = page.evaluate(script("find_math"))
-    visit.headings = page.evaluate(COUNT_HEADINGS)
-    visit.images_without_alt = page.evaluate(SILENT_IMAGES)
-    visit.sorted_columns = page.evaluate(script("sort_all"))
-    page.set_viewport_size(PHONE)
-    page.evaluate(DRAWN)
-    visit.looks[PHONE["width"]] = page.evaluate(script("look"))
-    page.evaluate(script("cut"), url.endswith("/index.html"))
-    page.add_script_tag(content=axe())
+async def look(context: BrowserContext, url: str) -> Visit:
+    """Look at a page; Playwright itself waits for a page's answer without end."""
+    visit = Visit()
+    page = await context.new_page()
+    page.on("console", lambda m: visit.console.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: visit.console.append(str(error)))
+    page.on("request", lambda request: visit.requests.append(request.url))
+    page.on("response", lambda r: visit.missing.append(r.url) if r.status >= 400 else None)
+    try:
+        await asyncio.wait_for(fill(visit, page, url), PATIENCE_MS / 1000)
+    except TimeoutError as error:
+        raise TimeoutError(f"{url} does not answer") from error
+    await page.close()
+    return visit
+
+
+async def fill(visit: Visit, page: AsyncPage, url: str) -> None:
+    await page.goto(url, wait_until="load", timeout=PATIENCE_MS)
+    await page.add_style_tag(content=AT_REST)
+    if await page.evaluate("!!document.querySelector('.bd-article .math')"):
+        await page.evaluate("() => window.MathJax && MathJax.startup.promise")
+    visit.looks[DESK["width"]] = await page.evaluate(script("look"))
+    visit.behind_bars = await page.evaluate(COUNT_BEHIND_BARS)
+    visit.math = await page.evaluate(script("find_math"))
+    visit.headings = await page.evaluate(COUNT_HEADINGS)
+    visit.images_without_alt = await page.evaluate(SILENT_IMAGES)
+    visit.sorted_columns = await page.evaluate(script("sort_all"))
+    await page.set_viewport_size(PHONE)
+    await page.evaluate(DRAWN)
+    visit.looks[PHONE["width"]] = await page.evaluate(script("look"))
+    await page.evaluate(script("cut"), url.endswith("/index.html"))
+    await page.add_script_tag(content=axe())
     for size in (PHONE, DESK):
-        page.set_viewport_size(size)
-        page.wait_for_timeout(400)  # the theme looks 300 ms later what scrolls now
+        await page.set_viewport_size(size)
+        await page.wait_for_timeout(400)  # the theme looks 300 ms later what scrolls now
         for colours, theme in enumerate(("light", "dark")):
-            page.evaluate(SET_THEME, theme)
-            found = page.evaluate(script("run_axe"), bool(colours))
+            await page.evaluate(SET_THEME, theme)
+            found = await page.evaluate(script("run_axe"), bool(colours))
             visit.barriers[f"{theme}, {size['width']}"] = found
