@@ -204,8 +204,8 @@ def test_list_shows_question_and_cost(invoke):
 def test_dry_run_shows_trials_with_and_without_record_and_runs_nothing(invoke, home, scheduler):
     invoke("run", "toy/table", "--systems", "ORT", "--seeds", "0", "--scheduler", scheduler)
     trs, ort, end = invoke("run", "toy/table", "--seeds", "0", "--dry-run").stdout.splitlines()
-    assert trs.endswith("to run            toy/table smoke word:TRS seed 0")
-    assert ort.endswith("has a record      toy/table smoke word:ORT seed 0")
+    assert trs.endswith("to run            toy/table smoke word:TRS (en, de) seed 0")
+    assert ort.endswith("has a record      toy/table smoke word:ORT (en, de) seed 0")
     assert end == "1 trials to run, 1 have a record"
     assert len(list((home / "build" / "records").glob("*.json"))) == 1
 
@@ -213,7 +213,7 @@ def test_dry_run_shows_trials_with_and_without_record_and_runs_nothing(invoke, h
 def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(invoke, scheduler):
     result = invoke("run", "toy/table", "--systems=ORT", "--set=fail=[0]", "--scheduler", scheduler)
     assert result.exit_code == 1
-    assert "failed: toy/table smoke word:ORT seed 0: ValueError" in result.stderr
+    assert "failed: toy/table smoke word:ORT (en, de) seed 0: ValueError" in result.stderr
     assert "log: " in result.stderr
 
 
@@ -261,7 +261,7 @@ def test_run_again_repeats_a_published_trial_and_compares(invoke, home, schedule
     local.unlink()
     assert "0 trials run, 1 had a record" in invoke(*run, scheduler).stdout
     shown = invoke(*run, scheduler, "--again").stdout
-    assert "toy/table open word:ORT seed 0: the same 2 numbers as before" in shown
+    assert "toy/table open word:ORT (en, de) seed 0: the same 2 numbers as before" in shown
     assert "1 trials run, 0 had a record" in shown
     assert local.is_file()
     assert published.read_text() == before

@@ -40,7 +40,7 @@ def test_a_failure_has_its_reason_and_a_log_and_stops_no_other(run, store, trial
     assert {r.details["threads"] for r in summary.done} == {"1"}
     [(what, path)] = summary.failed
     assert store.get(trial_of(0, settings={"fail": [0]})) is None
-    assert what == "toy/table open word:ORT seed 0: ValueError: seed 0 was told to fail"
+    assert what == "toy/table open word:ORT (en, de) seed 0: ValueError: seed 0 was told to fail"
     log = path.read_text()
     assert "Traceback" in log
     assert "the trial's own output" in log
@@ -157,7 +157,7 @@ def test_a_log_has_a_line_per_finished_trial_and_none_between(capsys, trial_of):
     with Progress(2) as display:
         end(display, trial_of(0))
         end(display, trial_of(1))
-    of = "of 2, toy/table open word:ORT seed"
+    of = "of 2, toy/table open word:ORT (en, de) seed"
     assert capsys.readouterr().err.splitlines() == [f"1 {of} 0: 3 s", f"2 {of} 1: 3 s"]
 
 

@@ -126,8 +126,10 @@ class Trial:
 
     @property
     def label(self) -> str:
-        """A line for people: experiment, profile, systems, seed."""
-        return f"{self.experiment} {self.profile} {'+'.join(self.systems)} seed {self.seed}"
+        """A line for people: experiment, profile, systems, columns, seed."""
+        many, systems = len(columns := self.columns) > 3, "+".join(self.systems)
+        named = f"{columns[0]} to {columns[-1]}" if many else ", ".join(columns)
+        return f"{self.experiment} {self.profile} {systems} ({named}) seed {self.seed}"
 
 
 @dataclass(frozen=True)
