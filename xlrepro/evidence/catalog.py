@@ -283,7 +283,7 @@ class Catalog(Checked):
             paper = key.split("/", 1)[0]
             known = [k for k in self.experiments if k.startswith(f"{paper}/")]
             raise SettingsError(
-                f"unknown experiment {key!r}; known: {', '.join(known or self.experiments)}"
+                f"{key} has no entry in data/catalog.yaml; known: {', '.join(known or self.experiments)}"
             )
         return self.experiments[key]
 
