@@ -281,10 +281,8 @@ class Catalog(Checked):
         """
         if key not in self.experiments:
             paper = key.split("/", 1)[0]
-            known = [k for k in self.experiments if k.startswith(f"{paper}/")]
-            raise SettingsError(
-                f"{key} has no entry in data/catalog.yaml; known: {', '.join(known or self.experiments)}"
-            )
+            known = [k for k in self.experiments if k.startswith(f"{paper}/")] or self.experiments
+            raise SettingsError(f"{key} is not in data/catalog.yaml, which has {', '.join(known)}")
         return self.experiments[key]
 
     def paper(self, key: str) -> Paper:
