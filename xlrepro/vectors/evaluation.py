@@ -9,13 +9,13 @@ from xlrepro.data.sentences import Sentence
 from xlrepro.vectors.mappings.csls import precision_at_1
 from xlrepro.vectors.open import lexicon
 from xlrepro.vectors.open.lexicon import unit_rows
-from xlrepro.vectors.tables import EXACT, UNKNOWN, VectorSet
+from xlrepro.vectors.tables import EXACT, UNKNOWN, WordVectors
 
 TREEBANKS = "ud-r2.2"
 
 
 def measured(
-    vectors: VectorSet, language: str, corpus: Sequence[Sentence], gold: Mapping[str, set[str]]
+    vectors: WordVectors, language: str, corpus: Sequence[Sentence], gold: Mapping[str, set[str]]
 ) -> dict[str, float]:
     """Measure word vectors on one language.
 
@@ -36,7 +36,9 @@ def measured(
     return cells | (induction(vectors, gold, language) if gold else {})
 
 
-def induction(vectors: VectorSet, gold: Mapping[str, set[str]], language: str) -> dict[str, float]:
+def induction(
+    vectors: WordVectors, gold: Mapping[str, set[str]], language: str
+) -> dict[str, float]:
     """Return precision at 1 (CSLS) of translating test words from English.
 
     Args:
@@ -59,7 +61,7 @@ def induction(vectors: VectorSet, gold: Mapping[str, set[str]], language: str) -
     return cells | ({"induction_p_at_1_spelt": 100 * share_spelt} if others else {})
 
 
-def evaluate(vectors: VectorSet, language: str) -> dict[str, float]:
+def evaluate(vectors: WordVectors, language: str) -> dict[str, float]:
     """Return `measured` of open vectors: on the test treebank, and the MUSE test list if any."""
     gold: dict[str, set[str]] = {}
     if language != vectors.source:

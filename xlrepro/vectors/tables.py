@@ -30,6 +30,14 @@ class WordVectors(ABC):
     def __init__(self) -> None:
         self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
 
+    def words(self, language: str) -> Sequence[str]:
+        """Return a language's words, most frequent first."""
+        raise TypeError(f"{type(self).__name__} has no table of words: look words up")
+
+    def matrix(self, language: str) -> np.ndarray:
+        """Return their vectors before standardisation, ``(words, dim)``."""
+        raise TypeError(f"{type(self).__name__} has no table of vectors: look words up")
+
     @abstractmethod
     def find(self, language: str, words: Sequence[str]) -> list[tuple[np.ndarray, int]]:
         """Return the standardised vector of each distinct word, ``(dim,)``, and how it was found.

@@ -149,8 +149,6 @@ class TransferSettings(Checked):
                 raise ValueError(f"languages: {target} has the sources {of}: others, each once")
         if bool(self.domains) == (self.task == "NER"):
             raise ValueError("domains: name one or more of slots or reviews, none of entities")
-        if (self.vectors, self.word_vectors) == ("encoder", "raw"):
-            raise ValueError("word_vectors: an encoder has no table of raw vectors")
         return self
 
     def sources(self, target: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ few-shot sentences of Figure 2.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import nn
@@ -41,7 +41,6 @@ from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors import artificial as artificial_vectors
 from xlrepro.vectors import evaluation
-from xlrepro.vectors.tables import VectorSet
 
 DEV_SCORES = {"POS": "dev_accuracy", "NER": "dev_f1", "SF": "dev_f1"}  # in a record's details
 
@@ -233,7 +232,7 @@ def vector_quality(trial: Trial, context: TrialContext) -> TrialResult:
             scores = _artificial_quality(settings, code)
         else:
             vectors = word_vectors(False, settings.vectors, (code,))
-            scores = evaluation.evaluate(cast(VectorSet, vectors), code)
+            scores = evaluation.evaluate(vectors, code)
         named = ((f"{code}/{column}", key, column) for key, (column, _) in MEASURES.items())
         cells += [
             Cell(system, address, scores[key], column)

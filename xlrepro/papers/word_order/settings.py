@@ -193,6 +193,6 @@ class VectorSettings(Checked):
     """
 
     tested: ClassVar[tuple[str, ...]] = WITH_TEST_DICTIONARY
-    vectors: Literal["dictionary", "mapped", "distributional", "fasttext-aligned"]
+    vectors: VectorName
     languages: Languages
     precision: Precision = SINGLE
