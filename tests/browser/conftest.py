@@ -15,8 +15,8 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from playwright.async_api import BrowserContext, Playwright, async_playwright
 from playwright.async_api import Page as AsyncPage
+from playwright.async_api import Playwright, async_playwright
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from xlrepro.pages.book import index_page
@@ -150,41 +150,43 @@ async def visit_all(base: str, names: list[str]) -> dict[str, Visit]:
     waiting = iter(names)
 
     async def work(playwright: Playwright) -> None:
-        context = await launched(playwright)
+        visits: list[Visit] = []
+        page = await opened(playwright, visits)
         for name in waiting:
             try:
-                found[name] = await look(context, f"{base}/{name}")
+                found[name] = await look(page, f"{base}/{name}", visits)
             except TimeoutError:  # a busy browser may stop drawing: once more in another
-                context = await launched(playwright)
-                found[name] = await look(context, f"{base}/{name}")
+                page = await opened(playwright, visits)
+                found[name] = await look(page, f"{base}/{name}", visits)
 
     async with async_playwright() as playwright:
         await asyncio.gather(*(work(playwright) for _ in range(WORKERS)))
     return found
 
 
-async def launched(playwright: Playwright) -> BrowserContext:
+async def opened(playwright: Playwright, to: list[Visit]) -> AsyncPage:
+    """Open a page in a browser of its own; what it does is told to the last visit."""
     browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-    return await browser.new_context(viewport=DESK)
+    page = await browser.new_page()
+    page.on("console", lambda m: to[-1].console.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: to[-1].console.append(str(error)))
+    page.on("request", lambda request: to[-1].requests.append(request.url))
+    page.on("response", lambda r: to[-1].missing.append(r.url) if r.status >= 400 else None)
+    return page
 
 
-async def look(context: BrowserContext, url: str) -> Visit:
+async def look(page: AsyncPage, url: str, visits: list[Visit]) -> Visit:
     """Look at a page; Playwright itself waits for a page's answer without end."""
-    visit = Visit()
-    page = await context.new_page()
-    page.on("console", lambda m: visit.console.append(m.text) if m.type == "error" else None)
-    page.on("pageerror", lambda error: visit.console.append(str(error)))
-    page.on("request", lambda request: visit.requests.append(request.url))
-    page.on("response", lambda r: visit.missing.append(r.url) if r.status >= 400 else None)
+    visits.append(Visit())
     try:
-        await asyncio.wait_for(fill(visit, page, url), PATIENCE_MS / 1000)
+        await asyncio.wait_for(fill(visits[-1], page, url), PATIENCE_MS / 1000)
     except TimeoutError as error:
         raise TimeoutError(f"{url} does not answer") from error
-    await page.close()
-    return visit
+    return visits[-1]
 
 
 async def fill(visit: Visit, page: AsyncPage, url: str) -> None:
+    await page.set_viewport_size(DESK)
     await page.goto(url, wait_until="load", timeout=PATIENCE_MS)
     await page.add_style_tag(content=AT_REST)
     if await page.evaluate("!!document.querySelector('.bd-article .math')"):
