@@ -127,9 +127,8 @@ class Trial:
     @property
     def label(self) -> str:
         """A line for people: experiment, profile, systems, columns, seed."""
-        many, systems = len(columns := self.columns) > 3, "+".join(self.systems)
-        named = f"{columns[0]} to {columns[-1]}" if many else ", ".join(columns)
-        return f"{self.experiment} {self.profile} {systems} ({named}) seed {self.seed}"
+        at = ", ".join(c) if len(c := self.columns) < 4 else f"{c[0]} to {c[-1]}"
+        return f"{self.experiment} {self.profile} {'+'.join(self.systems)} ({at}) seed {self.seed}"
 
 
 @dataclass(frozen=True)

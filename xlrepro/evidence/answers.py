@@ -75,9 +75,13 @@ class Gap:
     def said(self, seeds: str) -> str:
         """Return the difference and its interval, with its seeds in words."""
         size = f"{self.written(self.mean)} {self.unit}".rstrip()
-        if self.n < 2:
-            return f"{size} (one seed)"
-        return f"{size} (95 % CI {self.written(self.low)} to {self.written(self.high)}, {seeds})"
+        ends = f"95 % CI {self.written(self.low)} to {self.written(self.high)}, {seeds}"
+        return f"{size} ({ends if self.n > 1 else 'one seed'})"
+
+    @property
+    def short(self) -> str:
+        """The same where a table's head names unit and seeds, ``"+0.2 (−0.3 to +0.7)"``."""
+        return f"{self.written(self.mean)} ({self.written(self.low)} to {self.written(self.high)})"
 
     def written(self, value: float) -> str:
         """Write a difference down: as few decimals as do not show a number other than 0 as 0."""
