@@ -101,7 +101,7 @@ def keeping(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataError(
-            f"{what} cannot be kept in the cache {cache_dir()} ({error.strerror or error}): make "
+            f"{what} cannot be kept in the cache {cache_dir()} ({error}): make "
             "room there, or set XLREPRO_DATA to a folder that has it and that you may write to"
         ) from error
 

@@ -282,8 +282,12 @@ class Experiment:
         for name, value in (("seeds", seeds), ("systems", systems)):
             if isinstance(value, str) or not isinstance(value, Sequence | None):
                 raise SettingsError(f"{name} must be a list, not {value!r}")
-        if not isinstance(overrides, Mapping | None):
-            raise SettingsError(f"overrides must be a mapping of settings, not {overrides!r}")
+        try:
+            changes = json.dumps(dict(overrides or {}))
+        except (TypeError, ValueError) as error:
+            raise SettingsError(
+                f"overrides must map settings to values of JSON: {error}"
+            ) from error
         wanted = tuple(seeds) if seeds else self.seeds(profile)
         if not all(type(seed) is int and 0 <= seed <= LARGEST_SEED for seed in wanted):
             raise SettingsError(f"seeds must be whole, from 0 to {LARGEST_SEED}, not {[*wanted]}")
@@ -291,7 +295,7 @@ class Experiment:
             if not _made(self.key, profile, hits, wanted, "{}"):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")
         chosen = self.select(systems, profile)
-        return list(_made(self.key, profile, chosen, wanted, json.dumps(overrides or {})))
+        return list(_made(self.key, profile, chosen, wanted, changes))
 
     def all_trials(self, profile: str, seeds: Sequence[int]) -> list[Trial]:
         """Return the trials of all systems that run at ``profile``, not the default ones alone."""

@@ -227,6 +227,8 @@ def _parse(path: Path, *state: int) -> tuple[list[Record], list[StoreError]]:
                 records.append(Record.from_json(line, f"{path}, line {number},"))
             except StoreError as error:
                 broken.append(error)
+    if not (records or broken):
+        broken.append(StoreError(f"{path} is empty: remove it or restore it"))
     return records, broken
 
 

@@ -33,7 +33,7 @@ def test_the_headline_is_the_direction_beside_the_paper_s(numbers, ort, trs, hea
 
 
 def test_the_sentence_has_interval_seeds_and_the_paper_s_number(numbers):
-    ours = "ORT − TRS (average): +1.2 points (95 % CI −1.3 to +3.7, two seeds)"
+    ours = "ORT − TRS (average, word vectors): +1.2 points (95 % CI −1.3 to +3.7, two seeds)"
     for profile, where in ("paper", "outside the interval"), ("open", "with other data or weights"):
         sentence = difference_sentence(
             view_of(numbers, [60, 61], [59, 59.6], profile=profile), MAIN

@@ -47,6 +47,10 @@ def test_a_score_must_be_above_its_baseline_by_seeds_and_items(record):
     steady = (52.0, 52.1, 52.2)
     assert judged(record, need, values=steady) == ([], [])
     assert judged(record, need, values=steady, items={"*": 400})[0] != []
+    need, of = Need(what="at chance", above="by_tag"), {"NOUN": [9, 51], "VERB": [0, 49]}
+    assert judged(record, need, {"by_tag": {"de": of}}, values=steady) == ([], [])
+    of_mean = {"by_tag": {"no": of, "da": {"X": [0, 54], "NOUN": [0, 46]}, "en": {"X": [0, 9]}}}
+    assert "baseline 52.5" in judged(record, need, of_mean, values=steady)[0][0]  # of the targets
 
 
 def test_trainings_must_stop_by_themselves(record):

@@ -19,7 +19,7 @@ def test_the_total_cost_is_the_sum(record):
     records = [record(seed=s, wall_seconds=30.0, training_tokens=500_000) for s in range(4)]
     cost = total_cost(records)
     assert (cost.trials, cost.wall_seconds, cost.training_tokens) == (4, 120.0, 2_000_000)
-    assert str(cost) == "4 trials, 2 min, 2.0 million training tokens, on a CPU"
+    assert str(cost) == "4 trials, 2 min, 2.0 million training tokens or examples, on a CPU"
     assert str(total_cost([])).startswith("0 trials, 0.0 s")
 
 
@@ -38,7 +38,9 @@ def test_a_language_model_costs_once_and_only_where_no_trial_trained_it(record):
 
     shared = [reading(0, 30.0, 2), reading(1, 30.0, 2, 3)]
     assert total_cost(shared).pretraining_seconds == 300.0
-    assert str(total_cost(shared)).startswith("2 trials, 1 min, 5 min of pretraining before them")
+    assert str(total_cost(shared)).startswith(
+        "2 trials, 1 min, 5 min of training language models before them"
+    )
     trained = reading(2, 181.0, 3)
     assert total_cost([*shared, trained]).pretraining_seconds == 120.0
     assert "pretraining" not in str(total_cost([trained]))

@@ -75,6 +75,7 @@ def test_settings_of_a_run_reach_its_trials_and_its_own_column(record, monkeypat
         ({"jobs": "2"}, "jobs must be 1 or more, not '2'"),
         ({"overrides": {"targets": ["fr", "fr"]}}, "a column is named twice: en, fr, fr, avg"),
         ({"overrides": {"encoder.kernel": 5}}, "encoder"),
+        ({"overrides": {"epochs": {5}}}, "values of JSON: Object of type set"),
     ],
 )
 def test_a_wrong_parameter_fails_before_any_run(changed, message):
@@ -94,7 +95,7 @@ def test_details_are_means_over_seeds_by_system_and_part(record):
     ))  # fmt: skip
     paths = {"best epoch": "heads.*.best", "right, %": "heads.*.held"}
     (row,) = opened.details(paths, first="settings.pair").frame.to_dict("records")
-    assert (row["system"], row["part"]) == ("word:ORT", "en-de, fr")
+    assert (row["system"], row["part"]) == ("ORT", "en-de, fr")
     assert (row["best epoch"].text, row["right, %"].text) == ("3", "25.00")
     (row,) = opened.details({"loss": "curve"}).frame.to_dict("records")
     assert row["loss"].text == "4.000 to 1.500"

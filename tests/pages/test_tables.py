@@ -98,8 +98,8 @@ def test_the_legend_says_units_interval_and_proxies(frame):
 def test_this_run_stands_beside_the_published_numbers(numbers, frame):
     mine = compare(View(KEY, "smoke", numbers({("word:ORT", "de"): {5: 33.0}}, profile="smoke")))
     (row,) = run_table(mine, frame, "This run").frame.to_dict("records")
-    assert list(row) == ["system", "column", "the paper", "published, open", "this run", "n"]
-    assert (row["published, open"].text[:5], row["this run"].text[:2]) == ("60.50", "33")
+    assert list(row) == ["system", "column", "the paper", "ours, open", "this run", "n"]
+    assert (row["ours, open"].text[:5], row["this run"].text[:2]) == ("60.50", "33")
 
 
 # -- Claims and deviations

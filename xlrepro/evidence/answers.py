@@ -154,9 +154,8 @@ def _name(view: View, main: Difference, gap: Gap) -> str:
     elif ours != main.column and "*" not in main.column:
         column += f" for {entry.column_name(main.column)}"
     block, _, first = main.first.partition(":")
-    if entry.reference(main.first) != main.first:
-        column += f", {entry.shown.get(f'{block}:', block)}"
-    return f"{minus(first, main.second.partition(':')[2])} ({column})"
+    places = ", ".join(filter(None, (column, entry.shown.get(f"{block}:"))))
+    return f"{minus(first, main.second.partition(':')[2])} ({places})"
 
 
 def answer(
@@ -203,7 +202,7 @@ def headline_of(view: View, main: Difference) -> str:
     compared = [cell for cell in sides if cell is not None]
     failed, _ = failed_conditions(load_catalog(), view.numbers, view.profile, compared)
     if failed:
-        return f"{NOT_TESTABLE.capitalize()}: {failed[0]}"
+        return f"{NOT_TESTABLE.capitalize()}: {'; '.join(failed)}"
     if gap.n == 1:
         return "One seed: a direction, without an interval"
     if gap.direction == "same":
@@ -220,10 +219,10 @@ def cells_sentence(verdicts: Sequence[str]) -> list[str]:
 
     Example:
         >>> cells_sentence(["within", "within", "above", "not run"])
-        ['Of 3 cells 2 are within the interval, 1 above, 0 below the paper.']
+        ['Of 3 cells 2 agree with the paper, 1 are above it, 0 below it.']
     """
     counts = [verdicts.count(verdict) for verdict in (WITHIN, ABOVE, BELOW)]
-    beside = "{} are within the interval, {} above, {} below the paper".format(*counts)
+    beside = "{} agree with the paper, {} are above it, {} below it".format(*counts)
     return [f"Of {sum(counts)} cells {beside}."] * any(counts)
 
 
@@ -244,7 +243,8 @@ def difference_sentence(view: View, main: Difference) -> str:
         systems = (main.first, main.second)
         if any(entry.differs(view.profile, s, c) for s in systems for c in gap.columns):
             where = ", with other data or weights"
-        said.append(f"the paper reports {gap.printed}{where}")
+        mean = " on average" * ("*" in main.column)
+        said.append(f"the paper reports {gap.printed}{mean}{where}")
     if len(gap.columns) > 1:
         (best, most), *_, (worst, least) = gap.columns.items()
         best, worst = map(entry.column_name, (best, worst))

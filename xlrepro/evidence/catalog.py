@@ -84,12 +84,18 @@ class StandIn(Checked):
         data: what they are, in a few words: shown where a claim is not judged on them.
         columns: field of a printed column -> field of ours that claims read instead,
             ``{"zh": "th"}``. What is replaced is not in our data.
-        only: columns, or their first fields, that they stand in for; empty where it is for all.
+        only: columns, or their first fields, that they stand in for; empty where it is for all;
+            a mapping also says what stands in for each.
     """
 
     data: str
     columns: dict[str, str] = Field(default_factory=dict)
-    only: tuple[str, ...] = ()
+    only: dict[str, str] | tuple[str, ...] = ()
+
+    def named(self, column: str) -> str:
+        """Return what stands in for the data of one column."""
+        of = self.only if isinstance(self.only, dict) else {}
+        return of.get(column) or of.get(column.partition("/")[0]) or self.data
 
     def covers(self, column: str) -> bool:
         """Tell whether a column's data are these and not the paper's.
@@ -122,7 +128,8 @@ class Need(Checked):
         what: what is wrong where it is not met, in a few words, ``"senses did not form"``.
         rows: systems that it is asked of; names may hold ``*``.
         given: asked only where one of these systems is compared too.
-        above: each cell must be significantly above this trivial baseline, in its unit.
+        above: each cell must be significantly above this trivial baseline, in its unit; a name: its
+            commonest class, counted under that name in a record's details (`commonest`).
         stopped: share of trainings that must have stopped by themselves (`provenance.cut_off`).
         same: path in the settings that all these systems must have the same value at.
         detail: path in a record's details whose mean must be at least or at most so much.
@@ -134,7 +141,7 @@ class Need(Checked):
     what: str
     rows: tuple[str, ...] = ("*",)
     given: tuple[str, ...] = ()
-    above: float | None = None
+    above: float | str | None = None
     stopped: float | None = None
     same: str = ""
     detail: str = ""

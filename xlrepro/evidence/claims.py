@@ -51,7 +51,7 @@ FEW = 0.2  # power below which runs cannot decide a claim
 EQUIVALENT = 0.25  # of the reported difference: what counts as no effect
 LEAST_LANGUAGES = 3  # with an adaptation each, for a verdict where seeds change the heads alone
 SIZES_AT = "paper"  # the profile whose data and hyperparameters are the paper's
-UNPRINTED = "rests on a figure without reported numbers"
+UNPRINTED = "rests on a figure whose numbers the text does not have"
 
 Address = tuple[str, str, str]  # experiment, system, column
 Places = Mapping[str, slice]  # what stands where in a cell's array, after its mean: `places_of`
@@ -316,8 +316,10 @@ def _part(name: str, places: Places) -> Callable[[Truth], Array]:
     )
 
 
-def _named(cells: Mapping[Address, Array], leaf: Truth) -> str:
+def _named(cells: Mapping[Address, Array], leaf: Truth, profile: str = "") -> str:
     """Return which cells a comparison compares, by what differs in their names; else its text.
+
+    A column that is a proxy for the paper's has its own name.
 
     Example:
         >>> a, b = np.zeros(1), np.ones(1)
@@ -328,7 +330,9 @@ def _named(cells: Mapping[Address, Array], leaf: Truth) -> str:
     known = [a for side in leaf.sides for a, array in cells.items() if array is side]
     if len(known) != 2:
         return leaf.text or "a difference"
-    names = [(*s.split(":", 1), load_catalog().experiment(e).column_name(c)) for e, s, c in known]
+    entries = [load_catalog().experiment(experiment) for experiment, _, _ in known]
+    names = [(*s.split(":", 1), entry.column_name(entry.column_at(profile, c)))
+             for entry, (_, s, c) in zip(entries, known)]  # fmt: skip
     first, second = [[n for n, o in zip(*p) if n != o] for p in (names, names[::-1])]
     same = [n for n, other in zip(*names) if n == other]
     return f"{', '.join(first)} over {', '.join(second)} in {', '.join(same[-1:])}"
@@ -385,6 +389,9 @@ def decide(
         if side[0] == p[0]:
             gap, low, high = (number(each, 2, signed=True) for each in (leaf.gap[0], *ends))
             note = f"least certain: {named(leaf)}, by {gap} ({low} to {high})"
+            note += ", significant alone, not after Holm's correction" * bool(ends[1] < 0)
+    if status == INCONCLUSIVE and decidable and not note:
+        note = f"true in {100 * share:.0f} % of draws, where {100 * LEVEL:.0f} % are required"
     return ClaimVerdict(status, share, p, decidable=decidable, power=power, note=note)
 
 
@@ -423,7 +430,7 @@ def _proxies(
     for experiment, system, column in cells:
         entry = catalog.experiment(experiment)
         if stand_in := entry.stand_ins.get(profile):  # semicolons part the notes
-            named = {stand_in.data.replace(";", ","): None}
+            named = {stand_in.named(column).replace(";", ","): None}
             data |= named if stand_in.covers(column) else {}
             known = stand_in.columns
             name, replaced = entry.column_name, [p for p in column.split("/") if p in known]
@@ -580,7 +587,9 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     is_printed = all(c is not None and c.value is not None for c in read.values())
     fits = is_printed and printed.values[0] and len(printed.every) == len(true.every)
     theirs = printed.every if fits and not claim.magnitudes else ()
-    verdict = decide(true, places, theirs, partial(_named, arrays | drawn))
+    verdict = decide(
+        true, places, theirs, partial(_named, arrays | drawn, profile=condition.profile)
+    )
     alone = None
     if paired := places["seeds"].stop - places["seeds"].start:
         alone = int(np.broadcast_to(true.counted(_part("seeds", places)), paired).sum())

@@ -27,6 +27,17 @@ def at_path(details: Any, path: str) -> Iterator[float]:
         yield float(details)
 
 
+def commonest(counts: Mapping[str, Sequence[int]]) -> float:
+    """Return the accuracy, in percent, of naming the commonest class throughout.
+
+    Example:
+        >>> commonest({"NOUN": [5, 6], "VERB": [0, 2]})
+        75.0
+    """
+    of = [count for _, count in counts.values()]
+    return 100 * max(of) / sum(of)
+
+
 def failed_conditions(
     catalog: Catalog, numbers: ReproducedNumbers, profile: str, cells: Sequence[ReproducedCell]
 ) -> tuple[list[str], list[str]]:
@@ -61,10 +72,15 @@ def _missed(
     records = numbers.behind(*cells)
     if need.above is not None:
         for cell in sorted(cells, key=lambda c: c.mean):
-            values = cell.values * (1 + (cell.n == 1))  # one seed: over items alone
-            if t_interval(values, item_error(catalog, numbers, cell))[0] <= need.above:
+            values, above = cell.values * (1 + (cell.n == 1)), need.above  # one seed: over items
+            if isinstance(above, str):
+                counts = numbers.behind(cell)[0].details[above]
+                targets = [c for c in counts if catalog.experiment(cell.experiment).is_target(c)]
+                columns = [cell.column] if cell.column in counts else targets
+                above = fmean(commonest(counts[column]) for column in columns)
+            if t_interval(values, item_error(catalog, numbers, cell))[0] <= above:
                 name = cell.system.partition(":")[2]
-                return f"{name} in {cell.column}: {cell.mean:.4g}, baseline {need.above:g}"
+                return f"{name} in {cell.column}: {cell.mean:.4g}, baseline {above:.4g}"
         return ""
     if need.stopped is not None:
         ends = [end for r in records for end in numbers.ends(r.experiment, r.key)]

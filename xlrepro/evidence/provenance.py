@@ -32,14 +32,14 @@ class Cost:
     devices: tuple[str, ...]
 
     def __str__(self) -> str:
-        tokens = f", {self.training_tokens / 1e6:.1f} million training tokens"
+        tokens = f", {self.training_tokens / 1e6:.1f} million training tokens or examples"
         tokens *= self.training_tokens > 0
         return f"{self.brief()}{tokens}, on {enumerated(self.devices) or '–'}"
 
     def brief(self, count: Callable[[int], str] = str) -> str:
         """Return trials and time alone; ``count`` writes the number of trials."""
         trials = f"{count(self.trials)} trial{'s' * (self.trials != 1)}"
-        before = f", {duration(self.pretraining_seconds)} of pretraining before them"
+        before = f", {duration(self.pretraining_seconds)} of training language models before them"
         return f"{trials}, {duration(self.wall_seconds)}{before * (self.pretraining_seconds > 0)}"
 
 
@@ -62,8 +62,10 @@ def _pretraining(records: Sequence[Record]) -> float:
     """
     models: dict[str, tuple[float, bool]] = {}
     for record in records:
-        for log in _mappings(record.details, "loss_curve", "seconds"):
-            inside = models.get(key := str(log["loss_curve"]), (0.0, False))[1]
+        logs = [log for known in (("loss_curve", "seconds"), ("pieces", "seconds"))
+                for log in _mappings(record.details, *known)]  # fmt: skip
+        for log in logs:
+            inside = models.get(key := str(log.get("loss_curve", log)), (0.0, False))[1]
             models[key] = (log["seconds"], inside or log["seconds"] <= record.wall_seconds)
     return sum(seconds for seconds, inside in models.values() if not inside)
 

@@ -164,18 +164,19 @@ class View:
         seed by seed.
         """
         cell = self.numbers.get(self.experiment, self.profile, system, column)
-        return self._average(system) if cell is None and column == AVERAGE else cell
+        if cell is None and column == AVERAGE:
+            parts = [self.get(system, c) for c in self._of_average(system)]
+            cell = joined_cell(parts, fmean, system, column)
+        return cell
 
-    def _average(self, system: str) -> ReproducedCell | None:
+    def _of_average(self, system: str) -> list[str]:
+        """Return the targets whose mean an average is that no trial fills."""
         entry = load_catalog().experiments.get(self.experiment)
         if entry is None or AVERAGE not in entry.average_columns:
-            return None
-        cells = [
-            self.numbers.get(self.experiment, self.profile, system, c.column)
-            for c in load_reported().cells(self.experiment)
-            if c.system == entry.reference(system) and c.printed and entry.is_target(c.column)
-        ]
-        return joined_cell(cells, fmean, system, AVERAGE)
+            return []
+        name, cells = entry.reference(system), load_reported().cells(self.experiment)
+        return [c.column for c in cells
+                if c.system == name and c.printed and entry.is_target(c.column)]  # fmt: skip
 
     @cached_property
     def cells(self) -> list[ReproducedCell]:
@@ -206,7 +207,9 @@ class View:
         """
         sides = [self.get(each, column) for each in (first, second)]
         gap = joined_cell(sides, lambda values: values[0] - values[1], system or first, column)
-        return gap and replace(gap, signed=True, of_items=self.item_error(first, second, [column]))
+        filled = self.numbers.get(self.experiment, self.profile, first, column)
+        columns = [column] if filled or column != AVERAGE else self._of_average(first)
+        return gap and replace(gap, signed=True, of_items=self.item_error(first, second, columns))
 
     def item_error(self, first: str, second: str, columns: Iterable[str]) -> float:
         """Return the standard error over test items of the mean difference of two systems."""

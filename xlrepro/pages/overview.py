@@ -100,12 +100,15 @@ def in_short() -> str:
 # -- Claims and experiments --------------------------------------------------------------------
 
 
-def _verdict(verdict: claims.ClaimVerdict | None) -> Cell:
+def _verdict(paper: str, verdict: claims.ClaimVerdict | None) -> Cell:
     if verdict is None:
         return Cell("–")
     status, form = verdict.status, ", sign only" if verdict.form and verdict.p else ""
-    undecided = status in (claims.NOT_TESTABLE, claims.NOT_RUN, claims.INCONCLUSIVE)
-    why = verdict.note.removeprefix(f"{status}: ").partition("; ")[0] * undecided
+    said = verdict.note.removeprefix(f"{status}: ").split("; ")
+    if status != claims.NOT_RUN:
+        first = said[:1] * (status in (claims.NOT_TESTABLE, claims.INCONCLUSIVE))
+        said = [*first, *(part for part in said[len(first) :] if part.startswith("on proxies"))]
+    why = titled("; ".join(said), paper)
     return Cell(f"{claims.SIGNS.get(status, '')} {status}{form}".strip(), why, kind=status)
 
 
@@ -116,7 +119,7 @@ def all_claims() -> Markup:
         for claim in (c for c in evidence.claims(key) if c.counted):
             verdicts = [evidence.verdicts(key)[claim.id].get(on) for on in ("open", "reported")]
             place = Cell(claim.id, paper.menu, href=f"{key}/claims.html#{claim.id}")
-            rows.append((place, claim.text, *map(_verdict, verdicts)))
+            rows.append((place, claim.text, *(_verdict(key, each) for each in verdicts)))
     return table("The papers' sentences and their verdicts.", rows, "id", "sentence",
                  "at open", "on the reported numbers")  # fmt: skip
 
@@ -145,9 +148,10 @@ def experiments() -> Markup:
         records, cells = evidence.of(key), evidence.frame(key, "open")
         counts = cells["verdict"].value_counts(sort=False).items() if records else ()
         cost = total_cost(records)
+        reported = sum(cell.value is not None for cell in load_reported().cells(key))
         rows.append((
             Cell(key, entry.title, href="" if entry.shown_on else f"{key}.html"),
-            len(load_reported().cells(key)), ", ".join(f"{n} {verdict}" for verdict, n in counts),
+            reported, ", ".join(f"{n} {verdict}" for verdict, n in counts),
             Cell(cost.brief(), ", ".join(cost.devices), sort=cost.wall_seconds),
         ))  # fmt: skip
     caption = "Every experiment: reported numbers, how cells at open compare, and what it cost. "

@@ -97,11 +97,11 @@ class Page:
         self.key, self.profile, self.store = experiment, profile, RecordStore()
         self.entry = load_catalog().experiment(experiment)
         self.experiment = find_experiment(experiment)
-        self._systems, self._seeds, self._overrides = systems, seeds, overrides or {}
         self._where: dict[str, Any] = {
             "device": device, "scheduler": scheduler, "jobs": jobs, "per_gpu": per_gpu,
         }  # fmt: skip
         self._trials = self.experiment.trials(profile, systems, seeds, overrides)
+        self._systems, self._seeds, self._overrides = systems, seeds, dict(overrides or {})
 
     def __repr__(self) -> str:
         """Return what will run, one fact a line."""
@@ -272,24 +272,27 @@ class Page:
             first: path whose value names the row too, ``"settings.pair"``.
         """
         patterns = {h: re.compile(re.escape(p).replace(r"\*", "(.+?)")) for h, p in paths.items()}
-        found = []
-        for record in self.records():
+        found, records, paper = [], self.records(), self.key.partition("/")[0]
+        names = tables.short_names([s for record in records for s in record.systems], paper)
+        for record in records:
             # A list stays whole: `json_normalize` opens mappings alone.
             flat = pd.json_normalize(record.details, sep=".").iloc[0].dropna()
             for name, (heading, pattern) in product(flat.index, patterns.items()):
                 if match := pattern.fullmatch(name):
-                    part = ", ".join([*([str(flat[first])] if first else []), *match.groups()])
+                    parts = [*([str(flat[first])] if first else []), *match.groups()]
+                    part = ", ".join(map(self.entry.column_name, parts))
+                    system = ", ".join(dict.fromkeys(names[s] for s in record.systems))
                     value = flat[name]
                     if heading.endswith(("%", "a word")):
                         scale = 100 if heading.endswith("%") else 1
                         value = scale * value[0] / value[1] if value[1] else math.nan
-                    found.append((", ".join(record.systems), part, heading, value))
+                    found.append((system, part, heading, value))
         long = framed(found, "system", "part", "heading", "value")
         rows = long.groupby(["system", "part", "heading"], sort=False)["value"].agg(_joined)
         wide = rows.unstack("heading").reindex(columns=list(paths)).reset_index()
         if not wide["part"].any():
             wide = wide.drop(columns="part")
-        about = f"{caption or 'Details of the records'} ({self.view.profile})"
+        about = f"{caption or 'Details of the records'} ({self.view.profile}; means over seeds)"
         return Table(about, wide, f"{len(wide)} rows of details")
 
     def reported_settings(

@@ -326,7 +326,8 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
         )  # fmt: skip
         known = {names[s]: c for s, c in colours_of(key, list(names)).items()}
         name = name if one else block_titles(paper).get(str(name), name)
-        unit = ", ".join(filter(None, part[["metric", "unit"]].iloc[0]))
+        metric, measure = part[["metric", "unit"]].iloc[0]
+        unit = ", ".join(filter(None, (metric, measure.partition(" (")[0])))
         about = ", ".join(dict.fromkeys(filter(None, (name, metric))))
         figures.append(dots(tidy, f"{title}: {about}", unit=unit, known=known))
     return figures
@@ -348,7 +349,9 @@ def forest_plot(pairs: Sequence[tuple[str, str, ReproducedCell]]) -> Figure:
         said = f"{number(mean, signed=True)} ({ends}n = {gap.n})"
         label = minus(names[one], names[other]) + f", {called(gap.column)}" * several
         rows.append((f"{label}: {said}", "difference", mean, low, high))
-    title = "Differences paired by seed" + f": {called(first.column)}" * (not several)
+    title = "Differences paired by seed, 95 % intervals" + f": {called(first.column)}" * (
+        not several
+    )
     unit = "points" if first.unit == "percent" else first.unit
     return dots(
         framed(rows, "label", "series", "value", "low", "high"), title, unit=unit, zero=True

@@ -177,7 +177,7 @@ def score(row: Mapping[str, Any]) -> Cell:
     places = 3 if row["unit"] == "fraction" else 2
     if row["printed"]:
         places = len(row["printed"].partition(".")[2])
-    elif row["unit"] == "count":
+    elif row["unit"] == "count" and row["reproduced"] == round(row["reproduced"]):
         places = 0
     mean, low, high = (row[name] for name in ("reproduced", "low", "high"))
     text, half = number(mean, places), number((high - low) / 2, places)
@@ -286,8 +286,10 @@ def legend(frame: pd.DataFrame) -> Markup:
     key = str(frame["experiment"].iloc[0])
     entry, paper = load_catalog().experiment(key), key.partition("/")[0]
     said = {"percent": " in percent", "points": " in points", "fraction": " from 0 to 1"}
-    units = [m + said.get(u.partition(" ")[0], "") for m, u in zip(frame["metric"], frame["unit"])
-             if m]  # fmt: skip
+    less = {m: " (less is better)" * (load_catalog().metric(m).higher_is_better is False)
+            for m in frame["metric"].unique()}  # fmt: skip
+    units = [m + said.get(u.partition(" ")[0], "") + less[m]
+             for m, u in zip(frame["metric"], frame["unit"]) if m]  # fmt: skip
     return markup(
         "legend", ", ".join(dict.fromkeys(units)), profile,
         seeds=entry.counted_seeds(seeds) if seeds else "",
@@ -309,7 +311,7 @@ def run_table(mine: pd.DataFrame, shown: pd.DataFrame, title: str) -> Table:
         column = entry.column_name(row["column"])
         system = rows_of[row["system"]] or row["system"]
         rows.append((system, column, row["printed"], theirs, ours, row["n"]))
-    profile = f"published, {shown['profile'].iloc[0]}" if published else "published"
+    profile = f"ours, {shown['profile'].iloc[0]}" if published else "ours"
     heads = ("system", "column", "the paper", profile, "this run", "n")
     return Table(title, framed(rows, *heads), "This run beside the published numbers")
 

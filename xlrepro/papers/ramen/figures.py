@@ -21,9 +21,9 @@ ADAPTATIONS = {
 # 72 sequences of 256 subwords: 25,000 updates in one language, 150,000 in two: 5.99 billion.
 PAPER_SUBWORDS = 72 * 256 * (25_000 + 2 * 150_000)
 CAPTION = (
-    "Adaptations: one stands behind each row, so how much another would differ is not seen. "
-    f"The paper's read about {PAPER_SUBWORDS / 1e9:.1f} billion subwords. Accuracy is that of "
-    "masked subwords of held-out text"
+    "Adaptations: one stands behind each row, so how much another would differ is not seen. With "
+    f"the batch of the authors' code one reads about {PAPER_SUBWORDS / 1e9:.1f} billion subwords. "
+    "Accuracy is that of masked subwords of held-out text"
 )
 
 
@@ -38,7 +38,9 @@ def along_updates(frame: pd.DataFrame) -> Figure:
         task, language, updates = row["column"].split("/")
         place = (language, float(updates.removesuffix("k")))
         rows.append((f"{task}, the paper", *place, row["reported"], math.nan, math.nan))
-        rows.append((f"{task}, ours", *place, row["reproduced"], row["low"], row["high"]))
+        rows.append(
+            (f"{task.partition(' ')[0]}, ours", *place, row["reproduced"], row["low"], row["high"])
+        )
     tidy = framed(rows, "series", "panel", "x", "value", "low", "high")
     tidy = tidy[tidy["value"].notna()].sort_values("x", kind="stable")
     title = f"Scores after each stage; ours are far shorter ({frame['profile'].iloc[0]})"

@@ -56,7 +56,7 @@ class TranslationSettings(Checked):
         batch_size: sentences of a batch of one task.
         epochs: passes over the translation pairs, at most.
         patience: stop after so many without a better dev perplexity; null: never.
-        longest_output: translations end after so many subwords per source subword, plus ten.
+        longest_output: translations end after so many subwords per subword read, tag too, plus ten.
         precision: of all computation.
     """
 

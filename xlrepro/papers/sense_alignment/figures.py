@@ -24,13 +24,14 @@ LANGUAGE_MODELS = {
 OWN_MODEL = {heading: path.removeprefix("*.") for heading, path in LANGUAGE_MODELS.items()}
 LM_CAPTION = (
     "Language models behind the rows: words read, vocabulary, wall time on a shared machine, "
-    "training loss at the start and the end, held-out loss"
+    "training loss at the start and the end (comparable for one sampler alone), held-out loss"
 )
 MODELS, SETTINGS = read_yaml(Path(__file__).with_name("printed_settings.yaml")).values()
 SETTINGS_CAPTION = (
     "Settings as reported in Tables 6 to 8, and ours. A dash: there is none here (no pooler and no "
     "segment types, as next sentences are not predicted; steps instead of epochs). Our batch is "
-    "that of all GPUs together. At smoke and open models are smaller and trained for less (SA02)."
+    "that of all GPUs together; n_context counts the warm-up's sense too. At smoke and open "
+    "models are smaller and trained for less (SA02)."
 )
 
 

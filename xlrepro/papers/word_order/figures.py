@@ -7,6 +7,7 @@ from statistics import fmean
 import pandas as pd
 
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.conditions import commonest
 from xlrepro.evidence.predicates import spearman
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import View
@@ -26,12 +27,11 @@ def majority_baseline(records: Sequence[Record], profile: str) -> Table:
         records: with ``details["by_tag"]``: language -> tag -> [right, all].
         profile: theirs.
     """
-    rows = []
-    for system in dict.fromkeys(system for record in records for system in record.systems):
+    rows, systems = [], dict.fromkeys(system for record in records for system in record.systems)
+    for system, called in short_names(systems, "word_order").items():
         own = [r.details for r in records if system in r.systems]
         counts = {code: tags for code, tags in own[0]["by_tag"].items() if code != SOURCE}
-        common = {code: 100 * max(n for _, n in tags.values()) / sum(n for _, n in tags.values())
-                  for code, tags in counts.items()}  # fmt: skip
+        common = {code: commonest(tags) for code, tags in counts.items()}
         scores = {
             code: fmean(
                 100 * sum(right for right, _ in of["by_tag"][code].values())
@@ -42,7 +42,7 @@ def majority_baseline(records: Sequence[Record], profile: str) -> Table:
         }  # fmt: skip
         below = sum(scores[code] < common[code] for code in counts)
         means = [fmean(each.values()) for each in (scores, common)]
-        rows.append([system, len(counts), *(Cell(number(m), sort=m) for m in means), below])
+        rows.append([called, len(counts), *(Cell(number(m), sort=m) for m in means), below])
     names = ("system", "languages", "tagger", "majority baseline", "languages below it")
     caption = f"Each tagger beside the majority baseline ({profile}): means over target languages."
     return Table(caption, framed(rows, *names), f"{profile}: {len(rows)} systems")
