@@ -18,7 +18,7 @@ TARGETS = {
     "--help": 0.3,
     "list": 1.0,
     "status": 2.0,
-    "claims": 2.0,
+    "claims": 4.0,
     "run word_order/table2 --profile open --dry-run": 1.5,
 }
 

@@ -140,7 +140,7 @@ def features(words: int) -> Measured:
     from xlrepro.tasks import classification
 
     training.load = lambda *_: Model()  # type: ignore[assignment]
-    training.recipe_hash = lambda *_: "made up"
+    training.recipe = lambda *_: "made up"
     sentences = list(made_up(words // 10))
     with peak() as highest:
         settings = settings_of("wsd:ELMo", words)

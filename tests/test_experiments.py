@@ -123,6 +123,8 @@ def test_a_rare_row_runs_by_name_at_its_profiles_alone():
 def test_parts_can_be_chosen_and_an_unknown_one_is_refused():
     (only,) = trials("table1", "smoke", ["word:ORT"], overrides={"parts": ["SF"]})
     assert only.settings["task"] == "SF"
+    with pytest.raises(SettingsError, match=r"does not run rare:ORT at smoke in \['NER'\]"):
+        trials("table1", "smoke", ["rare:ORT"], overrides={"parts": ["NER"]})
     with pytest.raises(SettingsError, match="has no part 'XX'; it has: NER, SF"):
         trials("table1", "smoke", overrides={"parts": ["XX"]})
 

@@ -34,8 +34,10 @@ WHICH = "word_order/table2, or a whole paper."
 Some = Annotated[list[str], Argument(metavar="EXPERIMENT...", help=WHICH)]
 Experiments = Annotated[list[str] | None, Argument(metavar="[EXPERIMENT...]", help=WHICH)]
 Profile = Annotated[str, Option(help="smoke, open or paper.")]
-Systems = Annotated[str | None, Option(help="ORT,word:TRS or word:*; default: the table's own.")]
-Seeds = Annotated[str | None, Option(help="0,1,2 or 0-4; default: the profile's own.")]
+Systems = Annotated[
+    list[str] | None, Option(help="ORT,word:TRS or word:*; default: the table's own.")
+]
+Seeds = Annotated[list[str] | None, Option(help="0,1,2 or 0-4; default: the profile's own.")]
 Scheduler = Annotated[str | None, Option(help="A running Dask cluster's, tcp://host:8786.")]
 Jobs = Annotated[int, Option(min=1, help="Notebooks at a time.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON for a machine.")]
@@ -203,8 +205,7 @@ def run(
     from xlrepro.trials import check_profile
 
     check_profile(profile)
-    names = None if systems is None else [systems]
-    given = (names, parse_seeds(seeds), parse_overrides(settings))
+    given = (systems, parse_seeds(",".join(seeds) if seeds else None), parse_overrides(settings))
     trials = []
     for each in chosen_experiments(experiments):
         if profile in each.profiles or each.key in experiments:
@@ -420,8 +421,8 @@ def batch(
     if nothing := [name for name, value in given.items() if value is None and name != "jobs"]:
         raise SettingsError(f"-p {nothing[0]}=null: give a value, or leave it out")
     options: dict[str, Any] = {"device": device, "scheduler": scheduler, "per_gpu": per_gpu}
-    options |= {"seeds": list(parse_seeds(seeds) or ()) or None}
-    options |= {"systems": None if systems is None else [s.strip() for s in systems.split(",")]}
+    options |= {"seeds": list(parse_seeds(",".join(seeds)) or ()) if seeds else None}
+    options |= {"systems": [s.strip() for s in ",".join(systems).split(",")] if systems else None}
     options = {name: value for name, value in options.items() if value is not None}
     if twice := sorted(options.keys() & given.keys()):
         raise SettingsError(f"{twice[0]} is given by its own option and by -p: leave one out")

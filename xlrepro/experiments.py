@@ -291,9 +291,11 @@ class Experiment:
         wanted = tuple(seeds) if seeds else self.seeds(profile)
         if not all(type(seed) is int and 0 <= seed <= LARGEST_SEED for seed in wanted):
             raise SettingsError(f"seeds must be whole, from 0 to {LARGEST_SEED}, not {[*wanted]}")
+        parts = {k: v for k, v in json.loads(changes).items() if k == "parts"}
         for name, hits in self._asked(systems or ()).items():
-            if not _made(self.key, profile, hits, wanted, "{}"):
-                raise SettingsError(f"{self.key} does not run {name} at {profile}")
+            if not _made(self.key, profile, hits, wanted, json.dumps(parts)):
+                of = "".join(f" in {part!r}" for part in parts.values())
+                raise SettingsError(f"{self.key} does not run {name} at {profile}{of}")
         chosen = self.select(systems, profile)
         return list(_made(self.key, profile, chosen, wanted, changes))
 

@@ -8,8 +8,6 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from xlrepro.errors import SettingsError
-
 P = ParamSpec("P")
 T = TypeVar("T")
 _DTYPES = {"single": "float32", "mixed": "float32", "double": "float64"}
@@ -48,8 +46,6 @@ def computing(precision: str) -> Iterator[None]:
     """
     import torch  # only here: settings name a precision, and are read without torch
 
-    if precision not in _DTYPES:
-        raise SettingsError(f"no precision {precision!r}: use one of {', '.join(_DTYPES)}")
     before = torch.get_default_dtype()
     torch.set_default_dtype(getattr(torch, _DTYPES[precision]))
     try:

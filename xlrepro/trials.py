@@ -374,7 +374,7 @@ def make_record(trial: Trial, result: TrialResult, **facts: Any) -> Record:
             key=trial.key,
             **trial.fields,
             cells=tuple(replace(cell, value=float(cell.value)) for cell in result.cells),
-            details=_plain_details(trial, result.details),
+            details=_plain_details(result.details),
             items={column: Items.packed(right) for column, right in result.items.items()},
             stopped=result.stopped,
             artefacts=result.artefacts,
@@ -385,7 +385,7 @@ def make_record(trial: Trial, result: TrialResult, **facts: Any) -> Record:
             **facts,
         )
     except ValidationError as error:
-        raise StoreError(f"{trial.label}: {describe(error)}") from error
+        raise StoreError(describe(error)) from error
 
 
 def _check_time(started: str) -> None:
@@ -415,7 +415,7 @@ def _check_cells(cells: Iterable[Cell], trial: Trial) -> None:
         raise ValueError("it fills no cell")
 
 
-def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``details`` as plain JSON values: numpy scalars and tuples become Python's.
 
     Raises:
@@ -425,9 +425,9 @@ def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
         # numpy scalars and arrays, torch tensors
         text = json.dumps(dict(details), allow_nan=False, default=lambda value: value.tolist())
     except (TypeError, ValueError, AttributeError) as error:
-        raise StoreError(f"{trial.label}: details cannot be written as JSON: {error}") from error
+        raise StoreError(f"details cannot be written as JSON: {error}") from error
     longest = max(map(len, re.findall(r'"(?:[^"\\]|\\.)*"', text)), default=0)
     if longest > LONGEST_DETAIL:
         said = f"details hold a text of {longest} characters, where numbers and names only belong"
-        raise StoreError(f"{trial.label}: {said}")
+        raise StoreError(said)
     return dict(json.loads(text))

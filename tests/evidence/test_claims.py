@@ -340,12 +340,19 @@ def test_a_cell_that_the_paper_lacks_is_an_error():
         claims.judge(claim('value("table2", "word:ORT", "xx") > 0'))
 
 
-@pytest.mark.parametrize(("old", "new"), [("id: N02", "id: N01"), ("signs: N0", "signs: X0")])
-def test_a_claim_named_twice_or_not_at_all_is_refused(tmp_path, old, new):
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("id: N02", "id: N01", r"claim N0\d.*: \S+ stands 2 times"),
+        ("signs: N0", "signs: X0", r"claim N0\d.*: \S+ stands 0 times"),
+        ("paper: routing_nmt", "paper: ramen", "it is of ramen, and the file's name says routing"),
+    ],
+)
+def test_a_claim_named_twice_or_not_at_all_or_of_another_paper_is_refused(tmp_path, old, new, said):
     text = (project_root() / "data/claims/routing_nmt.yaml").read_text("utf-8")
-    (tmp_path / "x.yaml").write_text(text.replace(old, new, 1), "utf-8")
-    with pytest.raises(DataError, match=r"claim N0\d.*: \S+ stands [02] times"):
-        claims.read_claims(tmp_path / "x.yaml")
+    (tmp_path / "routing_nmt.yaml").write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(DataError, match=said):
+        claims.read_claims(tmp_path / "routing_nmt.yaml")
 
 
 def test_a_claim_over_cells_that_nobody_ran_is_not_run(numbers):

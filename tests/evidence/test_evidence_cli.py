@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from xlrepro.cli import build_app
 from xlrepro.errors import SettingsError
-from xlrepro.evidence import gathered, golden
+from xlrepro.evidence import golden
 from xlrepro.experiments import experiment, records_by_standing
 from xlrepro.machine import code_version
 from xlrepro.store import RecordStore
@@ -102,19 +102,6 @@ def test_claims_of_one_paper_for_people_and_as_json():
     claims = json.loads(call("claims", "routing_nmt", "--json").output)
     own = [c["verdicts"]["reported"]["status"] for c in claims if c["kind"] == "text"]
     assert own.count("consistent") == 4
-
-
-def test_claims_are_judged_again_once_a_record_has_come_and_not_before(record, monkeypatch):
-    def judged():
-        return json.loads(call("claims", "man_moe", "--profile", "smoke", "--json").output)
-
-    before = judged()
-    trial = experiment("man_moe/table3").trials("smoke", ["- MAN"], [0])[0]
-    RecordStore().put(record_of(record, trial, 1.0, "F1"))
-    after = judged()
-    assert [a["id"] for a, b in zip(before, after, strict=True) if a != b]
-    monkeypatch.setattr(gathered, "Evidence", None)  # what judges
-    assert judged() == after
 
 
 @pytest.fixture

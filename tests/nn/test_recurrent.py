@@ -99,9 +99,3 @@ def test_groups_of_similar_length_hold_every_token_once(packing):
     assert [own.sizes for _, own in groups] == [[6, 5], [3, 3], [1]]
     places = torch.cat([places for places, _ in groups])
     assert places.tolist() == [*range(4, 10), *range(13, 18), *range(3), *range(10, 13), 3]
-
-
-@pytest.mark.parametrize("lengths", [[], [2, 0]])
-def test_texts_without_tokens_are_refused(lengths):
-    with pytest.raises(ValueError, match="without tokens"):
-        Packing(torch.tensor(lengths, dtype=torch.long))

@@ -11,8 +11,8 @@ TAGS = TagSet(["A", "B", "C"])
 
 
 def test_joined_splits_keep_their_vectors():
-    first = EncodedSplit("a", torch.tensor([[0.0], [1.0], [2.0]]), [torch.tensor([1, 2])], [])
-    second = EncodedSplit("b", torch.tensor([[0.0], [7.0]]), [torch.tensor([1])], [])
+    first = EncodedSplit(torch.tensor([[0.0], [1.0], [2.0]]), [torch.tensor([1, 2])], [])
+    second = EncodedSplit(torch.tensor([[0.0], [7.0]]), [torch.tensor([1])], [])
     both = joined(first, second)
     assert [both.table[rows].flatten().tolist() for rows in both.rows] == [[1.0, 2.0], [7.0]]
     assert both.table[0].tolist() == [0.0]
@@ -59,7 +59,7 @@ class Watched(torch.nn.Module):
 
 
 def learner_of(model, rows, tags, seed=0, share=None):
-    split = EncodedSplit("en", torch.zeros(101, 2), rows, tags)
+    split = EncodedSplit(torch.zeros(101, 2), rows, tags)
     settings = FitSettings(learning_rate=0.1, epochs=1, patience=1, batch_size=4)
     return tagger_learner(model, split, lambda: 0.0, settings, seed, "cpu", share)
 

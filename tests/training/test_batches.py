@@ -19,7 +19,7 @@ LENGTHS = [2, 4, 1, 3]
 
 def split():
     rows = [torch.ones(length, dtype=torch.long) for length in LENGTHS]
-    return EncodedSplit("en", torch.zeros(2, 3), rows, [row - 1 for row in rows])
+    return EncodedSplit(torch.zeros(2, 3), rows, [row - 1 for row in rows])
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 10])
@@ -70,7 +70,7 @@ def test_predictions_are_in_the_order_of_the_data_and_no_batch_is_larger_than_it
     monkeypatch.setattr("xlrepro.training.batches.EVALUATION_TOKENS", 14)
     lengths, model = (3, 1, 7, 7, 2, 12, 5, 1), Numbered()
     rows = list(torch.arange(1, 39).split(lengths))
-    given = EncodedSplit("xx", torch.zeros(39, 8), rows, [row % 5 for row in rows])
+    given = EncodedSplit(torch.zeros(39, 8), rows, [row % 5 for row in rows])
     found = predicted_tags(model, given, "cpu")
     assert [t.tolist() for t in found] == [row.tolist() for row in rows]
     assert model.sizes == ((1, 12), (2, 7), (2, 5), (3, 2))

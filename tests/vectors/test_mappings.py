@@ -8,12 +8,12 @@ import torch
 
 from tests.vectors.written import write_vec
 from xlrepro.data.supplied import UNSUPERVISED
+from xlrepro.errors import XlreproError
 from xlrepro.vectors.mappings import csls, unsupervised
 from xlrepro.vectors.mappings.adversarial import AdversarialSettings, dictionaries, muse, umwe
 from xlrepro.vectors.mappings.csls import mutual, precision_at_1, rcsls, relaxed_loss, retrieve
 from xlrepro.vectors.mappings.seeded import procrustes
 from xlrepro.vectors.mappings.unsupervised import (
-    CollapsedError,
     Space,
     collapse,
     learnt_maps,
@@ -194,5 +194,5 @@ def test_supplied_vectors_are_mapped_by_the_content_of_their_files(tmp_path, mon
     unsupervised.load_supplied("muse", files, SETTINGS)
     assert learnt == ["muse", "muse"]
     write_vec(files["de"], STRANGER.words, STRANGER.matrix)
-    with pytest.raises(CollapsedError, match=r"'muse': the maps of de \(mean cosine .*chance"):
+    with pytest.raises(XlreproError, match=r"'muse': the maps of de \(mean cosine .*chance"):
         unsupervised.load_supplied("muse", files, SETTINGS)

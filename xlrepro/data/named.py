@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -84,13 +83,6 @@ def _resplit_english() -> list[Sentence]:
 
     The Facebook utterances' English training file is not open.
     """
-    for part in ("dev", "test"):
-        registry.fetch(UTTERANCES, f"en/{part}")
-    return _shuffled_english()
-
-
-@lru_cache(maxsize=1)
-def _shuffled_english() -> list[Sentence]:
     utterances = [s for part in ("dev", "test") for s in loading.load(UTTERANCES, f"en/{part}")]
     order = np.random.default_rng(RESPLIT_SEED).permutation(len(utterances))
     return [utterances[i] for i in order]

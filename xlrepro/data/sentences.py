@@ -31,13 +31,6 @@ class Sentence:
     slots: tuple[str, ...] | None = None
     intent: str | None = None
 
-    def __post_init__(self) -> None:
-        """Check that every layer has one entry per token."""
-        for layer in ("upos", "heads", "deprels", "entities", "slots"):
-            values = getattr(self, layer)
-            if values is not None and len(values) != len(self.tokens):
-                raise ValueError(f"{layer} has {len(values)} entries for {len(self.tokens)} tokens")
-
     def __len__(self) -> int:
         """Return the number of tokens."""
         return len(self.tokens)

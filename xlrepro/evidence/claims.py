@@ -101,9 +101,11 @@ def read_claims(path: Path) -> list[Claim]:
         SettingsError: if a predicate is no expression; names claim and column.
     """
     content = read_model(path, _ClaimFile)
+    if content.paper != path.stem:
+        raise DataError(f"{path}: it is of {content.paper}, and the file's name says {path.stem}")
     known = [claim.id for claim in content.claims]
     for claim in content.claims:
-        parse(claim.predicate, f"claim {claim.id}")
+        parse(claim.predicate, f"{path}: claim {claim.id}")
         named = [claim.id, *filter(None, (claim.signs, claim.variant_of))]
         if odd := [name for name in named if known.count(name) != 1]:
             times = f"stands {known.count(odd[0])} times"

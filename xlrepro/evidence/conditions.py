@@ -74,7 +74,9 @@ def _missed(
         for cell in sorted(cells, key=lambda c: c.mean):
             values, above = cell.values * (1 + (cell.n == 1)), need.above  # one seed: over items
             if isinstance(above, str):
-                counts = numbers.behind(cell)[0].details[above]
+                counts = next((r.details.get(above) for r in numbers.behind(cell)), None)
+                if counts is None:
+                    return None
                 targets = [c for c in counts if catalog.experiment(cell.experiment).is_target(c)]
                 columns = [cell.column] if cell.column in counts else targets
                 above = fmean(commonest(counts[column]) for column in columns)

@@ -1,13 +1,10 @@
 """All numbers and verdicts that a page or the book shows, gathered once."""
 
-import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.errors import StoreError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import (
     REPORTED,
@@ -23,10 +20,8 @@ from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import Deviation, load_deviations
 from xlrepro.evidence.reproduced import ReproducedNumbers, View, gather
 from xlrepro.experiments import all_experiments, own_records
-from xlrepro.paths import CHECKOUT, build_dir, data_dir
-from xlrepro.store import RecordStore, write_atomically
+from xlrepro.store import RecordStore
 from xlrepro.trials import PUBLISHED, Record
-from xlrepro.values import hash_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,20 +144,10 @@ def load_evidence() -> Evidence:
 def judged(paper: str, profile: str) -> list[dict[str, Any]]:
     """Return a paper's claims with the verdicts of each condition, as values that JSON has.
 
-    They are kept in the build folder while no file changes that they could follow from.
-
     Raises:
         SettingsError: for an unknown paper or profile.
     """
     store = RecordStore()
-    folders = (CHECKOUT / "xlrepro", data_dir(), store.root)
-    files = sorted(f for at in folders for f in at.rglob("*.[cjpy]*[!cp]"))  # not pyc, tmp
-    state = hash_of([[str(f), s.st_mtime_ns, s.st_size] for f in files if (s := f.stat())])
-    path = build_dir() / "claims" / f"{paper}.{profile}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads(path.read_text("utf-8"))
-        if kept["state"] == state:
-            return list(kept["claims"])
     known = load_catalog().of_paper(paper)
     records = tuple(r for name in known for r in own_records(name, profile, store))
     evidence, content = Evidence(records, (profile,)), list[dict[str, Any]]()
@@ -170,6 +155,4 @@ def judged(paper: str, profile: str) -> list[dict[str, Any]]:
         verdicts = evidence.verdicts(paper)[claim.id].items()
         about = {"paper": paper, "id": claim.id, "kind": claim.kind, "claim": claim.text}
         content.append(about | {"verdicts": {label: v and asdict(v) for label, v in verdicts}})
-    with suppress(StoreError):
-        write_atomically(path, json.dumps({"state": state, "claims": content}))
     return content

@@ -112,6 +112,9 @@ def read_table(path: Path, spec: ReportedTable, experiment: str) -> list[Reporte
         value, rounding = parse_number(row["value"])
         if value is None and row["value"] and row["unit"]:
             raise DataError(f"{where}: {row['value']!r} is no number")
+        low, high = load_catalog().limits(row["metric"], row["unit"])
+        if value is not None and not low <= value <= high:
+            raise DataError(f"{where}: {value:g} is no {row['metric']} in {row['unit']}")
         table = f"Table {row['table']}".replace("Table figure", "Figure ")
         place = f"{table}, row {name} ({group}), column {column}"
         cells.append(

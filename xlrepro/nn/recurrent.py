@@ -124,8 +124,6 @@ class Packing:
 
     def __init__(self, lengths: Tensor, device: torch.device | str | None = None) -> None:
         self._lengths = lengths.cpu()
-        if lengths.numel() == 0 or int(self._lengths.min()) < 1:
-            raise ValueError("packing needs at least one text, and no text without tokens")
         self.device = lengths.device if device is None else device
 
     def __len__(self) -> int:

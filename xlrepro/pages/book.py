@@ -45,10 +45,6 @@ Files = dict[str, str | Path]  # path below the source folder to its text, or to
 Report = Callable[[str], None]
 
 
-class BookError(XlreproError):
-    """The book cannot be rendered."""
-
-
 def book_dir() -> Path:
     """Return the folder of the book's source and of what is made of it."""
     return build_dir() / "book"
@@ -223,7 +219,7 @@ def make(
 
     Raises:
         SettingsError: for an unknown profile.
-        BookError: if Jupyter Book fails or warns.
+        XlreproError: if Jupyter Book fails or warns.
     """
     stamp = book_dir() / "current.sha256"
     page = index_page()
@@ -246,7 +242,7 @@ def render(source: Path) -> None:
     """Render ``source``, warnings as errors, without a network.
 
     Raises:
-        BookError: if Jupyter Book fails or warns; its messages are in the log.
+        XlreproError: if Jupyter Book fails or warns; its messages are in the log.
     """
     log = book_dir() / "build.log"
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(source)]
@@ -266,4 +262,4 @@ def render(source: Path) -> None:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         told = [each for each in lines if any(w in each for w in ("WARNING", "ERROR", "Error"))]
         first = (told or lines or ["no message"])[0].strip()[:300]
-        raise BookError(f"the book was not rendered: {first} (all of it: {log})")
+        raise XlreproError(f"the book was not rendered: {first} (all of it: {log})")

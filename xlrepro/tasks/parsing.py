@@ -226,13 +226,3 @@ def words_right(gold: Sequence[Tree], predicted: Sequence[Tree]) -> dict[str, li
     if not right["UAS"]:
         raise DataError("there are no words to score: the test set is empty")
     return right
-
-
-def without_subtype(relation: str) -> str:
-    """Return a relation without its subtype.
-
-    Example:
-        >>> without_subtype("nsubj:pass")
-        'nsubj'
-    """
-    return relation.partition(":")[0]

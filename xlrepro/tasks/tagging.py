@@ -95,7 +95,6 @@ def joined(first: EncodedSplit, second: EncodedSplit) -> EncodedSplit:
     """Return the sentences of both splits over one table; row 0 stays the zero vector."""
     offset = len(first.table) - 1
     return EncodedSplit(
-        f"{first.language}+{second.language}",
         # shape: (types of both + 1, dim)
         torch.cat([first.table, second.table[1:]]),
         first.rows + [rows + offset for rows in second.rows],

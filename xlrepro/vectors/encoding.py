@@ -26,7 +26,6 @@ class EncodedSplit:
             each (length,)
     """
 
-    language: str
     table: torch.Tensor
     rows: list[torch.Tensor]
     tags: list[torch.Tensor]
@@ -103,7 +102,7 @@ def encode(
     table = torch.zeros(len(numbers) + 1, vectors.dim)
     if numbers:
         table[1:] = torch.from_numpy(np.array(matrix))
-    return EncodedSplit(language, table, rows, tag_rows)
+    return EncodedSplit(table, rows, tag_rows)
 
 
 def collate(split: EncodedSplit, indices: Sequence[int]) -> Batch:

@@ -2,37 +2,17 @@
 
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
 
 from xlrepro.papers.ramen.initialisation import (
     mono_weights,
     parallel_counts,
     parallel_weights,
-    sparse_sparsemax,
-    sparsemax,
     start,
     subword_vectors,
 )
 
 DRAW = np.random.default_rng(5)
-
-
-@pytest.mark.parametrize("spread", [0.0, 0.1, 1.0, 30.0])
-def test_sparsemax_is_that_of_entmax(spread):
-    entmax = pytest.importorskip("entmax")
-    z = np.random.default_rng(2).normal(0, spread, (20, 7)).round(1)  # with ties
-    theirs = entmax.sparsemax(torch.from_numpy(z), dim=-1).numpy()
-    np.testing.assert_allclose(sparsemax(z), theirs, atol=1e-9)
-
-
-@pytest.mark.parametrize("spread", [0.001, 0.3, 5.0])
-@pytest.mark.parametrize("keep", [1, 4, 200])
-def test_sparse_rows_are_the_dense_ones_however_large_the_support(spread, keep):
-    z = np.random.default_rng(0).normal(0, spread, (7, 90))
-    found = sparse_sparsemax(z, keep)
-    np.testing.assert_allclose(found.toarray(), sparsemax(z), atol=1e-12)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
 
 
 def test_subword_vectors_are_weighted_means_of_the_words_with_the_piece():
@@ -80,12 +60,6 @@ def test_rows_without_estimate_are_normal_with_the_spread_of_the_reading(reading
     found = start(sparse.csr_matrix((400, 5)), english, np.zeros(5), reading, draw)
     assert not found.estimated.any()
     assert found.embeddings.std() == pytest.approx(spread, rel=0.02)
-
-
-def test_rows_that_do_not_sum_to_one_are_refused():
-    weights = sparse.csr_matrix(np.array([[0.5, 0.1]]))
-    with pytest.raises(ValueError, match=r"Eq\. 1"):
-        start(weights, np.eye(2), np.zeros(2), "code", DRAW)
 
 
 def test_aligned_subwords_of_reordered_text_are_found():

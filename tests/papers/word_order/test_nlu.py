@@ -112,7 +112,7 @@ def test_every_sentence_is_scored_by_what_is_predicted_for_it_alone():
         [[kind.names[n] for n in scores.argmax(-1).flatten().tolist()] for scores in each]
         for kind, each in zip(known, zip(*alone, strict=True), strict=True)
     ]
-    encoded = EncodedSplit("en", table, rows, [torch.zeros_like(row) for row in rows])
+    encoded = EncodedSplit(table, rows, [torch.zeros_like(row) for row in rows])
     split = nlu.NLUSplit(encoded, torch.zeros(4), [name for (name,) in names[0]], names[1])
     assert set(nlu.evaluated(model, split, known, "cpu").values()) == {100.0}
 

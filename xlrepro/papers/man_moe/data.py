@@ -106,7 +106,7 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> WordVectors:
     """Return the word vectors ``name`` for ``languages`` (cached in the process).
 
     Raises:
-        CollapsedError: for vectors mapped without a dictionary whose maps collapsed.
+        XlreproError: for vectors mapped without a dictionary whose maps collapsed.
         DataError: naming the supplied files that are missing.
         SettingsError: for unknown vectors.
     """

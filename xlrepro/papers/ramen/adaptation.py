@@ -29,7 +29,7 @@ from xlrepro.artefacts import built, is_built, say
 from xlrepro.encoders import identity, subwords
 from xlrepro.encoders.pretrained import Encoder, folder_of, subwords_of
 from xlrepro.encoders.subwords import Special, Subwords
-from xlrepro.errors import DeviceError
+from xlrepro.errors import DataError, DeviceError
 from xlrepro.papers.ramen import data, initialisation
 from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, english_model
 from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings, StageSettings
@@ -138,6 +138,11 @@ def text_of(settings: AdaptationSettings, language: str, length: int) -> tuple[T
     numbers = np.load(stream_folder(settings, language) / "numbers.npy", mmap_mode="r")
     split = subwords_in(settings, language)
     rows = sequences(numbers, split.special.begin, length)
+    if len(rows) < 2:
+        raise DataError(
+            f"the text of {language} has {len(numbers)} subwords: training and held-out text need "
+            f"a sequence of {length} each; raise adaptation.words, or supply more text"
+        )
     cut = min(settings.held_out, len(rows) // 2)
     return Text(rows[cut:], split.special, len(split)), Text(rows[:cut], split.special, len(split))
 

@@ -262,7 +262,7 @@ class Parser:
 
 def names(sentence: Sentence) -> list[str]:
     """Return a sentence's relations without their subtypes (``nsubj:pass``)."""
-    return [parsing.without_subtype(relation) for relation in sentence.deprels or ()]
+    return [relation.partition(":")[0] for relation in sentence.deprels or ()]
 
 
 class Classifier:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from xlrepro.errors import DataError
 from xlrepro.papers.routing_nmt import corpora
 from xlrepro.papers.routing_nmt.corpora import Splits
 from xlrepro.papers.routing_nmt.model import END, START, UNKNOWN
@@ -115,6 +116,8 @@ class Encoded:
         room = (settings.longest_pieces or math.inf) + 1
         train = encoded["train"]
         encoded["train"] = [e for e in train if max(len(e.source), len(e.target) - 1) <= room]
+        if not encoded["train"]:
+            raise DataError(f"{task}: no training pair has {room - 1} subwords or fewer")
         self.counts[task] = {
             **splits.counts,
             **{name: len(examples) for name, examples in encoded.items()},

@@ -78,7 +78,7 @@ class TranslationSettings(Checked):
     batch_size: Count = 32
     epochs: Count = 50
     patience: Count | None = None
-    longest_output: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 2.0
+    longest_output: Annotated[float, Field(gt=0, le=100)] = 2.0
     precision: Precision = "single"
 
     @property

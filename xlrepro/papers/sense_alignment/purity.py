@@ -149,6 +149,8 @@ def neighbourhood(trial: Trial, context: TrialContext) -> TrialResult:
     words = settings.words or [stems[first] for first, _ in family.pairs[:2]]
     shown = {word: neighbours(model, word, settings.neighbours) for word in words}
     known = {word: senses for word, senses in shown.items() if senses}
+    if not known:
+        raise SettingsError(f"words: the vocabulary has none of {', '.join(words)}")
     details = {"language_model": model.curves, "neighbours": known}
     shares = [s["own"] for senses in shown.values() for s in senses if s["own"] is not None]
     cells = [Cell(system, OWN, 100 * sum(shares) / len(shares), OWN)] if shares else []

@@ -9,7 +9,15 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from xlrepro.data.supplied import REVIEWS, review_file
-from xlrepro.training.settings import Count, Dropped, FromZero, HeadSettings, MixedPrecision, Rate
+from xlrepro.training.settings import (
+    Count,
+    Dropped,
+    FromZero,
+    HeadSettings,
+    MixedPrecision,
+    Rate,
+    Some,
+)
 from xlrepro.values import Checked
 
 SOURCE = "en"  # heads are trained on it; the monolingual models of Table 2 read it
@@ -39,7 +47,7 @@ class BiLMSizes(Checked):
 
     family: Literal["bilm"]
     character_dim: Count = 16
-    filters: tuple[tuple[int, int], ...] = (
+    filters: Some[tuple[int, int]] = (
         (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024),
     )  # fmt: skip
     highways: FromZero = 2

@@ -291,6 +291,12 @@ class Batches:
         self.lengths = np.diff(corpus.starts) + 2
         self.total = int(self.lengths.sum())
         self._order = lru_cache(maxsize=1)(self._ordered)
+        network, streams = settings.network, settings.training.streams
+        if self.total < (least := network.positions if network.family == "bert" else 2 * streams):
+            raise DataError(
+                f"the text has {self.total} words, a batch needs {least}: raise text.words, or "
+                "supply more text"
+            )
 
     def _ordered(self, epoch: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the sentences of an epoch by their numbers, and where each of them ends in it."""

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro.artefacts import built, say
-from xlrepro.errors import DataError
 from xlrepro.nn.recurrent import mirrored_steps
 from xlrepro.papers.sense_alignment import text
 from xlrepro.papers.sense_alignment.bert import WholeWordBert, WordBert
@@ -373,12 +372,8 @@ def bilm_layers(encoder: BiLM, table: Tensor, rows: Sequence[Tensor]) -> list[Te
     return [states[i, :, 1 : len(row) - 1] for i, row in enumerate(rows)]
 
 
-def recipe_hash(settings: LanguageModelSettings, languages: tuple[str, ...]) -> str:
-    """Return the hash of everything that decides a language model; trains nothing."""
-    return hash_of(_recipe(settings, languages))
-
-
-def _recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict[str, Any]:
+def recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict[str, Any]:
+    """Return everything that decides a language model; trains nothing."""
     values = settings.model_dump(mode="json")
     return {"version": VERSION, "settings": values, "text": text.recipe(settings, languages)}
 
@@ -398,13 +393,12 @@ def load(
     Raises:
         DataError: if a text file cannot be had, or what is kept is damaged.
     """
-    made = _recipe(settings, languages)
+    made = recipe(settings, languages)
     checkpoint = cache_dir() / "pretraining" / f"senses-{hash_of(made)[:16]}.pt"
     write = partial(_build, settings, languages, checkpoint, device)
     folder = built("language-model", "-".join(languages), made, write, [checkpoint])
     kept = loop.Checkpoints(folder / "model.pt").load()
-    if kept is None:
-        raise DataError(f"{folder} has no model.pt: remove the folder, it is made again")
+    assert kept is not None
     words = kept["words"]
     model = build_model(settings, Corpus.of(["<S>"], len(words), [[0]]))
     model.load_state_dict(kept["model"])

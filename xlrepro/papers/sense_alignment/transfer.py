@@ -49,7 +49,7 @@ def tagged(
     table = torch.cat([mean[None], *features]).sub_(mean).div_(deviation)
     rows = torch.arange(1, len(table)).split([len(x) for x in features])
     numbers = [torch.tensor([tags.number(name) for name in names]) for names in gold]
-    return TaggedSplit(EncodedSplit("", table, list(rows), numbers), [tuple(t) for t in gold])
+    return TaggedSplit(EncodedSplit(table, list(rows), numbers), [tuple(t) for t in gold])
 
 
 def train_tagger(

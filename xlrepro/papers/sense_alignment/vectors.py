@@ -19,6 +19,7 @@ from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text, training
 from xlrepro.papers.sense_alignment.settings import SOURCE, LanguageModelSettings
 from xlrepro.papers.sense_alignment.training import LanguageModel, Sentences
+from xlrepro.values import hash_of
 
 Layer = Literal["top", "mean"]
 Kind = Literal["least-squares", "orthogonal"]
@@ -62,7 +63,7 @@ def kept(
     """
     recipe = {
         "version": VERSION,
-        "model": training.recipe_hash(settings, languages),
+        "model": hash_of(training.recipe(settings, languages)),
         "sentences": _digest("\n".join("\t".join(s) for s in sentences).encode("utf-8")),
         "layer": layer,
         "maps": None if maps is None else _digest(maps.numpy().tobytes()),
@@ -108,8 +109,7 @@ def anchors(model: LanguageModel, sentences: Sentences) -> Anchors:
             total = states.new_zeros(len(number), layers, dim)
         total.index_add_(0, place.to(total.device), states.transpose(0, 1))
         counts += torch.bincount(place, minlength=len(number))
-    if total is None:
-        raise DataError("anchors need text: there are no sentences")
+    assert total is not None
     return dict(zip(number, total.cpu().div_(counts[:, None, None].to(total.dtype))))
 
 
@@ -166,7 +166,7 @@ def projection(
     recipe = {
         "version": VERSION,
         "models": [
-            training.recipe_hash(settings, settings.reader(code, target))
+            hash_of(training.recipe(settings, settings.reader(code, target)))
             for code in (SOURCE, target)
         ],
         "sentences": sentences,

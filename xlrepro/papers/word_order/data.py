@@ -52,7 +52,7 @@ def shuffled_copy(
         order = torch.tensor(shuffle_order(names, k, draw))
         rows.append(sentence_rows[order])
         numbers.append(sentence_tags[order])
-    return EncodedSplit(split.language, split.table, rows, numbers)
+    return EncodedSplit(split.table, rows, numbers)
 
 
 def disturbed_test(settings: TaggingSettings, source: Source, k: int, seed: int) -> TaggedSplit:

@@ -10,6 +10,7 @@ from pydantic import model_validator
 
 from xlrepro.data.named import check_source, corpus
 from xlrepro.data.supplied import read_by
+from xlrepro.encoders import supplied_files
 from xlrepro.training.settings import (
     SINGLE,
     Budget,
@@ -155,6 +156,28 @@ class TaggingSettings(LabellingSettings):
     def also_read(self) -> list[tuple[str, str]]:
         """Return the few-shot language's training sentences, if there is one."""
         return [(self.few_shot_language, "train")] if self.few_shot_language else []
+
+
+class MbertSettings(LabellingSettings):
+    """Settings of a trial with M-BERT.
+
+    Attributes:
+        task: part-of-speech tags, entities or slots.
+        checkpoint: an encoder's name, see :mod:`xlrepro.encoders`.
+        fine_tune: train M-BERT itself with a linear layer, instead of an encoder on its states.
+        freeze_positions: fine-tuning: leave its position table as it is.
+    """
+
+    task: Literal["POS", "NER", "SF"]
+    vectors: Literal["M-BERT"] = "M-BERT"
+    encoder: EncoderSettings = EncoderSettings(kind="transformer")
+    checkpoint: str
+    fine_tune: bool = False
+    freeze_positions: bool = False
+
+    def supplied(self) -> list[str]:
+        """Return the files that a trial reads below the folder of supplied files."""
+        return [*super().supplied(), *supplied_files(self.checkpoint)]
 
 
 class NLUSettings(TransferSettings, Budget):

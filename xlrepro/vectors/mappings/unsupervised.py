@@ -57,10 +57,6 @@ NOISE = 0.1  # length of the noise beside vectors of length 1
 LARGEST_TURN = 1.5  # radians
 
 
-class CollapsedError(XlreproError):
-    """A mapping learnt without supervision aligns no better than chance, and was to be used."""
-
-
 class Space(NamedTuple):
     """A language's words, most frequent first, and their vectors, ``(words, dim)``."""
 
@@ -84,7 +80,7 @@ def load_supplied(
         settings: of either method.
 
     Raises:
-        CollapsedError: if the map of a language collapsed; names it and the number that says so.
+        XlreproError: if the map of a language collapsed; names it and the number that says so.
         DataError: if a file is missing or malformed.
     """
     whole = load_vec(files, SUPPLIED_WORDS)
@@ -116,7 +112,7 @@ def load_artificial(name: str, family: Family, codes: Sequence[str], dim: int = 
         dim: dimensions of the vectors.
 
     Raises:
-        CollapsedError: if the map of a language collapsed.
+        XlreproError: if the map of a language collapsed.
     """
     whole = artificial.load(family, codes, dim)
     spaces = {}
@@ -223,7 +219,7 @@ def _led(name: str, spaces: Mapping[str, Space], maps: Mapping[str, np.ndarray])
     why = {c: collapse(top, tops[SOURCE]) for c, top in tops.items() if c != SOURCE}
     collapsed = [f"{code} ({reason})" for code, reason in why.items() if reason]
     if collapsed:
-        raise CollapsedError(
+        raise XlreproError(
             f"vectors {name!r}: the maps of {', '.join(collapsed)} collapsed, nothing is trained "
             "on them: use vectors 'mapped' or 'dictionary'"
         )

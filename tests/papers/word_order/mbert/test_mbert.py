@@ -6,7 +6,7 @@ import torch
 from xlrepro.encoders.pretrained import load
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.mbert import tagging
-from xlrepro.papers.word_order.mbert.settings import MbertSettings
+from xlrepro.papers.word_order.settings import MbertSettings
 from xlrepro.tasks.tagging import NO_LABEL
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.encoding import TagSet, collate
@@ -46,7 +46,7 @@ def split_of(bert, words=WORDS):
 
 def test_labels_stand_on_first_subwords_alone(bert):
     split = split_of(bert)
-    sequences = tagging.as_sequences(split, "xx")
+    sequences = tagging.as_sequences(split)
     for ids, first, row in zip(split.framed.ids, split.framed.reads, sequences.tags, strict=True):
         assert row[first].tolist() == [0, 1, 2][: len(first)]
         assert (row != NO_LABEL).sum() == len(first)
@@ -55,7 +55,7 @@ def test_labels_stand_on_first_subwords_alone(bert):
 
 def test_frozen_features_are_the_states_at_first_subwords_whatever_the_padding(bert):
     split = split_of(bert)
-    features = tagging.as_features(bert, split, "xx")
+    features = tagging.as_features(bert, split)
     for ids, first, rows in zip(split.framed.ids, split.framed.reads, features.rows, strict=True):
         with torch.inference_mode():
             alone = bert(torch.tensor([ids]))[0, first]
@@ -110,7 +110,7 @@ def test_frozen_rows_leave_mbert_as_it_is():
 
 def test_padding_changes_no_prediction_and_other_labels_no_loss(bert):
     labeller = tagging.FineTunedBert(bert, 3, 0.0, False).eval()
-    batches = tagging.as_sequences(split_of(bert), "xx")
+    batches = tagging.as_sequences(split_of(bert))
     together, alone = collate(batches, [0, 1]), collate(batches, [1])
     torch.testing.assert_close(
         labeller.emissions(together)[1, : alone.rows.shape[1]], labeller.emissions(alone)[0]

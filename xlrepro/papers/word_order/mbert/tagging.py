@@ -18,10 +18,9 @@ from torch.nn import functional
 
 from xlrepro.encoders.pretrained import Encoder, Framed, load
 from xlrepro.nn.transformer import LearnedPositions, TransformerEncoder
-from xlrepro.papers.word_order.mbert.settings import MbertSettings
 from xlrepro.papers.word_order.model import make_tagger
 from xlrepro.papers.word_order.run import result
-from xlrepro.papers.word_order.settings import EncoderSettings
+from xlrepro.papers.word_order.settings import EncoderSettings, MbertSettings
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks import tagging
 from xlrepro.tasks.source import Source
@@ -103,7 +102,7 @@ def as_subwords(
     return SubwordSplit(framed, cut, tags)
 
 
-def as_features(encoder: Encoder, split: SubwordSplit, language: str) -> EncodedSplit:
+def as_features(encoder: Encoder, split: SubwordSplit) -> EncodedSplit:
     """Return frozen states at first subwords; computed once, read in every epoch.
 
     A word of the split has a row of the table of its own: M-BERT's states depend on the sentence.
@@ -113,10 +112,10 @@ def as_features(encoder: Encoder, split: SubwordSplit, language: str) -> Encoded
     table = torch.zeros(len(states) + 1, encoder.dim)
     table[1:] = torch.from_numpy(states.astype("float64"))  # exact
     rows = torch.arange(1, len(table)).split([len(reads) for reads in split.framed.reads])
-    return EncodedSplit(language, table, list(rows), split.tags)
+    return EncodedSplit(table, list(rows), split.tags)
 
 
-def as_sequences(split: SubwordSplit, language: str) -> EncodedSplit:
+def as_sequences(split: SubwordSplit) -> EncodedSplit:
     """Return the subwords themselves, for fine-tuning; only first subwords have a label.
 
     The rows are subwords, and the tags of all others are ``NO_LABEL``.
@@ -126,7 +125,7 @@ def as_sequences(split: SubwordSplit, language: str) -> EncodedSplit:
         tagged = torch.full_like(row, tagging.NO_LABEL)
         tagged[first] = numbers
         tags.append(tagged)
-    return EncodedSplit(language, torch.zeros(1, 0), ids, tags)
+    return EncodedSplit(torch.zeros(1, 0), ids, tags)
 
 
 @cached_per_precision(maxsize=2)
@@ -142,7 +141,7 @@ def features(
     """Return a split and its frozen features (cached: trials of all encoders share them)."""
     encoder = frozen_encoder(checkpoint, device)
     subwords = split_of(encoder, source, language, split)
-    return subwords, as_features(encoder, subwords, language)
+    return subwords, as_features(encoder, subwords)
 
 
 def split_of(encoder: Encoder, source: Source, language: str, split: str) -> SubwordSplit:
@@ -254,7 +253,7 @@ class Labelling:
         """Return a split as subwords and as what the labeller reads."""
         if self.settings.fine_tune:
             subwords = split_of(self.bert, self.source, language, name)
-            return subwords, as_sequences(subwords, language)
+            return subwords, as_sequences(subwords)
         checkpoint, device = self.settings.checkpoint, self.context.device
         return features(checkpoint, self.source, language, name, device)
 
