@@ -27,7 +27,7 @@ def test_the_majority_baseline_names_the_commonest_tag_throughout(record):
     (row,) = word_order.majority_baseline(
         with_details(record, details), "open"
     ).frame.values.tolist()
-    assert row[:2] == ["word:ORT", 2]
+    assert row[:2] == ["ORT", 2]
     assert [cell.text for cell in row[2:4]] == ["56.25", "62.50"]
     assert row[4] == 1
 

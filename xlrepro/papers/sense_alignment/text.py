@@ -292,7 +292,7 @@ class Batches:
         self.total = int(self.lengths.sum())
         self._order = lru_cache(maxsize=1)(self._ordered)
         network, streams = settings.network, settings.training.streams
-        if self.total < (least := network.positions if network.family == "bert" else 2 * streams):
+        if self.total < (least := network.positions if network.family == "bert" else streams):
             raise DataError(
                 f"the text has {self.total} words, a batch needs {least}: raise text.words, or "
                 "supply more text"
