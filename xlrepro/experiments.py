@@ -698,11 +698,8 @@ def own_records(key: str, profile: str, store: RecordStore | None = None) -> lis
     return each.views(records_asked(each, profile, store or RecordStore()))
 
 
-def records_by_standing(
-    profile: str, store: RecordStore | None = None
-) -> tuple[list[Record], list[Record]]:
+def records_by_standing(profile: str, store: RecordStore) -> tuple[list[Record], list[Record]]:
     """Return the records that some experiment's rows ask for today, and those that none does."""
-    store = store or RecordStore()
     experiments = all_experiments().values()
     asked = {r.key for each in experiments for r in records_asked(each, profile, store)}
     records = store.records(profile=profile)

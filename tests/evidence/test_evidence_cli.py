@@ -77,7 +77,7 @@ def test_records_with_other_settings_are_named_and_do_not_count(record):
 def test_records_of_one_table_that_another_asks_for_are_not_left_out():
     asked_by_table5 = experiment("word_order/table5").trials("open")
     assert any(t.experiment == "word_order/table1" for t in asked_by_table5)
-    assert records_by_standing("open")[1] == []
+    assert records_by_standing("open", RecordStore())[1] == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import LITERATURE, load_catalog
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, View
-from xlrepro.trials import check_profile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +150,6 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
         SettingsError: for an unknown experiment or profile.
     """
     entry, reported = load_catalog().experiment(view.experiment), load_reported()
-    check_profile(view.profile)
     systems, columns = reported.systems(view.experiment), reported.columns(view.experiment)
     missing: set[tuple[str, str]] = set()
     if experiment is not None:

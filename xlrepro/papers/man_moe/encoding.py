@@ -4,7 +4,7 @@ A step's languages go through the model together, so they share a table: a row p
 word), and beside it the word's characters, a row per spelling.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from torch import Tensor
 from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import working_dtype
+from xlrepro.training.batches import cut
 from xlrepro.vectors.encoding import padded
 from xlrepro.vectors.tables import UNKNOWN, WordVectors
 
@@ -188,25 +189,9 @@ def collate(chosen: Sequence[tuple[EncodedTexts, Sequence[int]]]) -> TextBatch:
     return TextBatch(*padded(rows), languages, labels)
 
 
-class EndlessBatches:
-    """Numbers of texts without end: every text once, in random order, then again.
-
-    Args:
-        texts: how many there are to draw from is all that counts.
-        batch_size: texts of a batch; the last of a pass has what is left.
-        generator: draws the order of a pass when the pass begins.
-    """
-
-    def __init__(
-        self, texts: EncodedTexts, batch_size: int, generator: np.random.Generator
-    ) -> None:
-        self.count, self.batch_size, self.generator = len(texts.rows), batch_size, generator
-        self.order: list[int] = []
-        self.place = 0
-
-    def __next__(self) -> list[int]:
-        """Return the numbers of the next batch."""
-        if self.place >= len(self.order):
-            self.order, self.place = self.generator.permutation(self.count).tolist(), 0
-        start, self.place = self.place, self.place + self.batch_size
-        return self.order[start : self.place]
+def endless_batches(
+    texts: EncodedTexts, batch_size: int, generator: np.random.Generator
+) -> Iterator[list[int]]:
+    """Yield numbers of texts without end: every text once, in random order, then again."""
+    while True:
+        yield from cut(generator.permutation(len(texts.rows)).tolist(), batch_size)

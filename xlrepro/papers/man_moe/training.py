@@ -12,10 +12,10 @@ from torch.nn import functional
 from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.encoding import (
     EncodedTexts,
-    EndlessBatches,
     TextBatch,
     WordTable,
     collate,
+    endless_batches,
 )
 from xlrepro.papers.man_moe.model import ManMoe, language_mean
 from xlrepro.papers.man_moe.settings import TransferSettings
@@ -95,7 +95,7 @@ class TransferLearner:
         self.generator = np.random.default_rng(seed)
         # Of the labelled texts, of those without labels, and of these again for D's own steps.
         self.streams = [
-            [EndlessBatches(t, settings.batch_size, self.generator) for t in part]
+            [endless_batches(t, settings.batch_size, self.generator) for t in part]
             for part in (texts.labelled, texts.unlabelled, texts.unlabelled)
         ]
         # The main optimiser, and the discriminator's if there is one.
@@ -121,7 +121,9 @@ class TransferLearner:
             tuple(self._batch(texts.unlabelled, of_critics) for _ in range(self.critics)),
         )
 
-    def _batch(self, texts: Sequence[EncodedTexts], streams: Sequence[EndlessBatches]) -> TextBatch:
+    def _batch(
+        self, texts: Sequence[EncodedTexts], streams: Sequence[Iterator[list[int]]]
+    ) -> TextBatch:
         chosen = [(t, next(stream)) for t, stream in zip(texts, streams, strict=True)]
         return collate(chosen).to(self.device)
 

@@ -16,9 +16,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
+from scipy.linalg import orthogonal_procrustes
 from torch import Tensor
 
-from xlrepro.vectors.mappings.seeded import procrustes
+from xlrepro.precision import working_dtype
 
 BLOCK = 1024  # rows at a time: 1,024 x 20,000 candidates x 4 bytes = 82 MB
 NEIGHBOURS = 10  # k of r: "we use K = 10" (§3.2)
@@ -133,10 +134,10 @@ def rcsls(
         SettingsError: if there are no pairs.
     """
     known_x, known_y = x[pairs[:, 0]], y[pairs[:, 1]]
-    w = torch.from_numpy(procrustes(known_x, known_y))
-    tx, ty, all_x, all_y = (
-        torch.from_numpy(np.array(side, w.numpy().dtype))
-        for side in (known_x, known_y, x[:frequent], y[:frequent])
+    w = orthogonal_procrustes(known_x.astype(float), known_y.astype(float))[0]
+    w, tx, ty, all_x, all_y = (
+        torch.from_numpy(np.array(side, working_dtype()))
+        for side in (w, known_x, known_y, x[:frequent], y[:frequent])
     )
     best = (*relaxed_loss(w, tx, ty, all_x, all_y), w)
     for _ in range(epochs):

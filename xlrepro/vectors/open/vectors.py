@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.linalg import orthogonal_procrustes
 
 from xlrepro.artefacts import built
+from xlrepro.precision import working_dtype
 from xlrepro.values import hash_of
-from xlrepro.vectors.mappings.seeded import procrustes
 from xlrepro.vectors.normalise import simplified
 from xlrepro.vectors.open import lexicon, sources
 from xlrepro.vectors.open.skipgram import SkipGram, train
@@ -131,8 +132,9 @@ def mapped(
         pairs: (source word, foreign word) that the orthogonal map is learnt from.
     """
     seed = lexicon.pair_rows(pairs, foreign[0], source[0])
-    w = procrustes(foreign[1][seed[:, 0]], source[1][seed[:, 1]])
-    return np.asarray(foreign[1] @ w)
+    known = (foreign[1][seed[:, 0]], source[1][seed[:, 1]])
+    w, _ = orthogonal_procrustes(*(side.astype(np.float64) for side in known))
+    return np.asarray(foreign[1] @ w.astype(working_dtype()))
 
 
 _BUILDERS: dict[str, Callable[[str, Path], None]] = {
