@@ -208,6 +208,8 @@ def test_dry_run_shows_trials_with_and_without_record_and_runs_nothing(invoke, h
     assert ort.endswith("has a record      toy/table smoke word:ORT (en, de) seed 0")
     assert end == "1 trials to run, 1 have a record"
     assert len(list((home / "build" / "records").glob("*.json"))) == 1
+    twice = ("--systems=ORT", "--systems=TRS", "--seeds=0", "--seeds=2", "--dry-run")
+    assert "3 trials to run, 1 have a record" in invoke("run", "toy/table", *twice).stdout
 
 
 def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(invoke, scheduler):

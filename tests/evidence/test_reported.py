@@ -96,6 +96,7 @@ def table(tmp_path, *rows, spec=SPEC):
         ([GOOD, GOOD.replace(",note", "")], r"table2\.csv:3: expected the fields paper,table"),
         ([GOOD.replace(",G,", ",H,")], r"table2\.csv:2: the catalog names no block for 'H'"),
         ([GOOD.replace(",ORT,", ",,")], r"table2\.csv:2: the row has no system"),
+        ([GOOD.replace("53.1", "531")], r"table2\.csv:2: 531 is no accuracy in percent"),
         ([GOOD.replace(",note", ',"no')], r"table2\.csv is not readable as CSV"),
         (["a,b"], r"table2\.csv:2: expected the fields paper,table"),
     ],

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.reproduced import View, gather, joined_cell, t_interval
 
 
@@ -91,3 +92,10 @@ def test_a_joined_cell_names_the_records_of_all_its_parts(record):
     parts = [view.get(view.systems[0], c) for c in ("de", "fr")]
     average = joined_cell(parts, fmean, "a:X", "both")
     assert {*average.keys} == {each.key for each in made}
+
+
+def test_a_difference_of_averages_counts_the_items_of_all_targets():
+    view = View("ramen/table3", "open", load_evidence().numbers)
+    rows = ("xnli:RAMEN-BASE + RoBERTa, vec", "xnli:RAMEN-BASE + RoBERTa, rnd")
+    average, one = (view.difference(*rows, column) for column in ("avg", "fr"))
+    assert 0 < average.of_items < one.of_items

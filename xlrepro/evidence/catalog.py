@@ -93,7 +93,12 @@ class StandIn(Checked):
     only: dict[str, str] | tuple[str, ...] = ()
 
     def named(self, column: str) -> str:
-        """Return what stands in for the data of one column."""
+        """Return what stands in for the data of one column.
+
+        Example:
+            >>> StandIn(data="WikiANN and tweets", only={"NER": "WikiANN"}).named("NER/es")
+            'WikiANN'
+        """
         of = self.only if isinstance(self.only, dict) else {}
         return of.get(column) or of.get(column.partition("/")[0]) or self.data
 

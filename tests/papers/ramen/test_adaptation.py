@@ -10,6 +10,7 @@ from torch import distributed, nn
 
 from tests.papers.ramen.small import TINY, bilingual, masked_lm
 from xlrepro.encoders.subwords import Special
+from xlrepro.errors import DataError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation
 from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of
@@ -258,6 +259,8 @@ def test_a_separator_ends_each_sentence_and_is_never_hidden():
     gold = adaptation.masked(whole, whole.sequences.astype(np.int64), draw).gold
     assert gold.min() >= split.special.first_ordinary
     assert numbers[-1] == split.special.end
+    with pytest.raises(DataError, match=f"fr has {len(numbers)} subwords: .* a sequence of 99999"):
+        adaptation.text_of(made, "fr", 99_999)
 
 
 def test_the_unigram_baseline_says_the_texts_most_frequent_subword():

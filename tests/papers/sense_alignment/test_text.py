@@ -43,6 +43,8 @@ def test_windows_follow_one_another_in_every_stream():
     assert np.array_equal(made.window(made.per_epoch())[0, 0], laid_out(made, 1)[0, :5])
     short = Batches(corpus(sentences=2), settings(training={"streams": 9, "unroll": 11}))
     assert short.window(5).shape == (2, 9, 12)  # less text than a window is read round and round
+    with pytest.raises(DataError, match=f"has {short.total} words, a batch needs 99"):
+        Batches(corpus(sentences=2), settings(training={"streams": 99}))
 
 
 def test_a_bert_reads_rows_of_an_epoch_and_unknown_words_as_such():
