@@ -21,7 +21,7 @@ class Cost:
         trials: number of records.
         wall_seconds: sum over trials, as if run one after the other.
         pretraining_seconds: of language models that were trained before a trial and kept.
-        training_tokens: tokens seen in training, all trials.
+        training_tokens: tokens seen in training, all trials; examples where a head is trained.
         devices: names of the devices, sorted.
     """
 

@@ -349,9 +349,8 @@ def forest_plot(pairs: Sequence[tuple[str, str, ReproducedCell]]) -> Figure:
         said = f"{number(mean, signed=True)} ({ends}n = {gap.n})"
         label = minus(names[one], names[other]) + f", {called(gap.column)}" * several
         rows.append((f"{label}: {said}", "difference", mean, low, high))
-    title = "Differences paired by seed, 95 % intervals" + f": {called(first.column)}" * (
-        not several
-    )
+    where = f": {called(first.column)}" * (not several)
+    title = f"Differences paired by seed, 95 % intervals{where}"
     unit = "points" if first.unit == "percent" else first.unit
     return dots(
         framed(rows, "label", "series", "value", "low", "high"), title, unit=unit, zero=True

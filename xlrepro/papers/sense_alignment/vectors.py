@@ -109,7 +109,8 @@ def anchors(model: LanguageModel, sentences: Sentences) -> Anchors:
             total = states.new_zeros(len(number), layers, dim)
         total.index_add_(0, place.to(total.device), states.transpose(0, 1))
         counts += torch.bincount(place, minlength=len(number))
-    assert total is not None
+    if total is None:
+        raise DataError("anchors need text: there are no sentences")
     return dict(zip(number, total.cpu().div_(counts[:, None, None].to(total.dtype))))
 
 
