@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.papers.routing_nmt.small import TABLE1
+from tests.papers.routing_nmt.small import TABLE1, settings_of
 from xlrepro.engine import measure_trial
 from xlrepro.errors import SettingsError
 from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
@@ -13,9 +13,8 @@ from xlrepro.trials import TrialContext
 
 
 def test_an_unknown_pair_is_refused_with_the_known_ones():
-    (trial, *_) = TABLE1.trials("open", ["NMT"], (0,), {"pair": "en-xx"})
-    with pytest.raises(SettingsError, match="known: en-de-5k"):
-        translation(trial, TrialContext())
+    with pytest.raises(SettingsError, match="of open text there is en-de-5k"):
+        settings_of("open", "NMT", "en-de-5k", {"pair": "en-xx"})
 
 
 def test_a_trial_fills_its_cells_and_its_checkpoint_waits_for_the_record(monkeypatch, tmp_path):

@@ -1,8 +1,8 @@
 """What decides a trial of the routing paper, typed; values stand in ``experiments.yaml``."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from xlrepro.training.settings import Count, Dropped, FromZero, Precision, Rate, Some
 from xlrepro.values import Checked
@@ -80,6 +80,13 @@ class TranslationSettings(Checked):
     patience: Count | None = None
     longest_output: Annotated[float, Field(gt=0, le=100)] = 2.0
     precision: Precision = "single"
+
+    @model_validator(mode="after")
+    def _pair_is_there(self) -> Self:
+        known = ("en-de-5k",) if self.corpus == "open" else ("en-vi", "en-fa")
+        if self.pair not in known:
+            raise ValueError(f"pair: of {self.corpus} text there is {', '.join(known)}")
+        return self
 
     @property
     def tasks(self) -> tuple[str, ...]:
