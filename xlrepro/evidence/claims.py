@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from pydantic import Field
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.conditions import failed_conditions
-from xlrepro.evidence.intervals import ALPHA, ITEM_DRAWS, LEVEL, half_width, tail_of
+from xlrepro.evidence.intervals import ALPHA, LEVEL, half_width, sources_of, tail_of
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers, View
@@ -199,9 +199,9 @@ NOTHING = ReproducedNumbers([])
 # -- Arrays behind a cell ----------------------------------------------------------------------
 
 
-def places_of(seeds: int, languages: int) -> Places:
-    """Return where draws, single seeds, draws of test items and languages stand after the mean."""
-    sizes = {"draws": DRAWS, "seeds": seeds, "items": ITEM_DRAWS, "languages": languages}
+def places_of(seeds: int, sources: int, languages: int) -> Places:
+    """Return where draws, single seeds, sources of error and languages stand after the mean."""
+    sizes = {"draws": DRAWS, "seeds": seeds, "items": sources, "languages": languages}
     ends = np.cumsum([1, *sizes.values()]).tolist()
     return {name: slice(*ends) for name, ends in zip(sizes, pairwise(ends), strict=True)}
 
@@ -233,35 +233,41 @@ def drawn_means(values: Array, rng: np.random.Generator, count: int) -> Array:
 
 
 def laid_out(
-    cells: Mapping[Address, ReproducedCell], items: Callable[[ReproducedCell], float | Array]
+    read: Mapping[Address, ReproducedCell], items: Callable[[ReproducedCell], float | Array]
 ) -> tuple[dict[Address, Array], Places, int]:
     """Return the arrays of cells, what stands where in them, and their common seeds' number.
 
     Cells are taken at the seeds that all of them have, where these are two or more: so every
-    difference is paired. Where records say which test items were right, these are resampled, the
-    same for all systems; of others, the binomial error of the test set is added to the draws, half
-    of it common to all systems. Items are drawn apart from the seeds too.
+    difference is paired. The sources of their errors over test items (`sources_of`) are added to
+    the draws, and stand apart too. A cell that is read for several of the paper's is one array.
 
     Args:
-        cells: the random ones.
-        items: what the choice of test items does to a cell: draws of it, or its standard error.
+        read: the random ones, by the addresses that they are read for.
+        items: what the choice of test items does to a cell; see `intervals.error_of_items`.
     """
-    if not cells:
-        return {}, places_of(0, 0), 0
-    shared = set.intersection(*(set(c.seeds) for c in cells.values()))
+    if not read:
+        return {}, places_of(0, 0, 0), 0
+    cells = [*dict.fromkeys(read.values())]
+    shared = set.intersection(*(set(c.seeds) for c in cells))
     paired = len(shared) > 1
     known = [[v for v, seed in zip(c.values, c.seeds) if seed in shared or not paired]
-             for c in cells.values()]  # fmt: skip
+             for c in cells]  # fmt: skip
     # The language of a column, "fr" of "LAS/fr"; empty where it names none.
-    parts = [[p for p in c.split("/") if len(p) == 2 and p.islower()] for _, _, c in cells]
+    parts = [[p for p in c.column.split("/") if len(p) == 2 and p.islower()] for c in cells]
     of_cell = np.array([next(iter(known), "") for known in parts])
     languages = sorted({*of_cell} - {""})
-    places = places_of(len(shared) if paired else 0, len(languages))
-    size = DRAWS + ITEM_DRAWS
+    sources = [sources_of(items(c), (c.experiment, c.column), c) for c in cells]
+    sizes = {name: len(part) for of in sources for name, part in of.items()}
+    starts = dict(zip(sizes, accumulate(sizes.values(), initial=0)))
+    errors = np.zeros((len(cells), sum(sizes.values())))
+    for row, of in zip(errors, sources, strict=True):
+        for name, part in of.items():
+            row[starts[name] : starts[name] + len(part)] = part
+    places = places_of(len(shared) if paired else 0, errors.shape[1], len(languages))
     rng, made = np.random.default_rng(0), np.empty((len(cells), places["languages"].stop))
-    groups = [tuple(shared)] if paired else sorted({c.seeds for c in cells.values()})
+    groups = [tuple(shared)] if paired else sorted({c.seeds for c in cells})
     for seeds in groups:
-        group = [i for i, c in enumerate(cells.values()) if paired or c.seeds == seeds]
+        group = [i for i, c in enumerate(cells) if paired or c.seeds == seeds]
         values = np.array([known[i] for i in group]).T  # shape: (seeds, cells)
         made[group] = values.mean(axis=0)[:, None]
         if len(values) > 1:
@@ -271,18 +277,10 @@ def laid_out(
     # A cell says nothing of other languages than its own.
     elsewhere = (of_cell[:, None] != languages) & (of_cell[:, None] != "")
     made[:, places["languages"]][elsewhere] = math.nan
-    common: dict[tuple[str, str], Array] = {}
-    for array, ((experiment, _, column), cell) in zip(made, cells.items(), strict=True):
-        noise = items(cell)
-        if isinstance(noise, float):
-            if not noise:
-                continue
-            of_set = common.setdefault((experiment, column), rng.standard_normal(size))
-            noise = noise * math.sqrt(0.5) * (of_set + rng.standard_normal(size))
-        noise = np.resize(noise, size)
-        array[places["draws"]] += noise[:DRAWS]
-        array[places["items"]] += noise[DRAWS:]
-    return dict(zip(cells, made, strict=True)), places, min(map(len, known))
+    made[:, places["draws"]] += errors @ rng.standard_normal((errors.shape[1], DRAWS))
+    made[:, places["items"]] += errors
+    arrays = dict(zip(cells, made, strict=True))
+    return {address: arrays[cell] for address, cell in read.items()}, places, min(map(len, known))
 
 
 def tested(truth: Truth, places: Places) -> tuple[P, float, float]:
@@ -298,7 +296,8 @@ def tested(truth: Truth, places: Places) -> tuple[P, float, float]:
         return ((0.0, 1.0) if truth.values[0] else (1.0, 0.0)), gap[0], gap[0]
     draws, seeds = gap[places["draws"]], gap[places["seeds"]]
     if (n := len(seeds)) > 1 and math.isclose(gap[0], np.mean(seeds), abs_tol=1e-9):
-        errors = float(np.std(seeds, ddof=1)) / math.sqrt(n), float(np.std(gap[places["items"]]))
+        of_items = float(np.linalg.norm(gap[places["items"]] - gap[0]))
+        errors = float(np.std(seeds, ddof=1)) / math.sqrt(n), of_items
         if not any(errors):  # the same in all; a tie speaks against neither side
             return (float(not truth.values[0]), float(gap[0] >= 0)), gap[0], gap[0]
         half, tail = half_width(*errors, n), tail_of(abs(gap[0]), *errors, n)
@@ -329,8 +328,10 @@ def _named(cells: Mapping[Address, Array], leaf: Truth, profile: str = "") -> st
         >>> _named(cells, Truth(b > a, gap=b - a, sides=(b, a)))
         'B over A in fr'
     """
-    known = [a for side in leaf.sides for a, array in cells.items() if array is side]
-    if len(known) != 2:
+    known = [
+        next((a for a, array in cells.items() if array is side), None) for side in leaf.sides
+    ]
+    if len(known) != 2 or None in known:
         return leaf.text or "a difference"
     entries = [load_catalog().experiment(experiment) for experiment, _, _ in known]
     names = [(*s.split(":", 1), entry.column_name(entry.column_at(profile, c)))

@@ -6,9 +6,9 @@ scores. One seed has no interval.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 ALPHA = (1 - LEVEL) / 2  # of a test in one direction
-ITEM_DRAWS = 400
 STEPS = 2**13  # of a table of p-values, from 0.5 down to 1e-12
 
 
@@ -75,40 +74,43 @@ def item_error(catalog: Catalog, numbers: "ReproducedNumbers", cell: "Reproduced
     return scale * math.sqrt(share * (1 - share) / size) if size else 0.0
 
 
-@lru_cache(maxsize=4)
-def _resampled(size: int) -> Array:
-    """Return the items of bootstrap samples of a test set, ``(draws, items)``.
-
-    Sets of one size may be translations of each other: a draw takes the same items of both. Of
-    sets that have nothing to do with each other that makes no difference.
-    """
-    return np.random.default_rng(size).integers(0, size, (ITEM_DRAWS, size))
-
-
 def error_of_items(
     catalog: Catalog, numbers: "ReproducedNumbers", cell: "ReproducedCell"
 ) -> float | Array:
     """Return what the choice of test items does to a cell.
 
-    Where all its records hold which items were right, and its score is their share: by how much
-    bootstrap samples of the items, the same for all systems, move it, ``(ITEM_DRAWS,)``. Of other
-    cells the binomial standard error.
+    Where all its records hold which items were right, and its score is their share: what each item
+    adds to its standard error, ``(items,)``, of which that is the root of the sum of squares. Of
+    other cells the binomial standard error.
     """
     size, right = items_of(catalog, numbers, cell)
     scale = 100.0 if cell.unit == "percent" else 1.0
     if len(right) == cell.n and all(len(each) == size for each in right):
         mean = np.mean(right, axis=0)  # shape: (items,), over seeds
         if math.isclose(scale * mean.mean(), cell.mean, rel_tol=1e-6):
-            samples = _resampled(size)
-            return np.asarray(scale * (mean[samples].mean(axis=1) - mean.mean()))
+            return np.asarray(scale * (mean - mean.mean()) / size)
     return item_error(catalog, numbers, cell)
+
+
+def sources_of(error: float | Array, column: Hashable, cell: Hashable) -> dict[Hashable, Array]:
+    """Return the independent sources of a cell's error over test items, and its share of each.
+
+    Known items are the same for all systems, and sets of one size may be translations of each
+    other. Half of a binomial variance is common to all systems on a column.
+
+    Args:
+        error: what `error_of_items` says.
+        column: what tells its column from others.
+        cell: what tells the cell from others.
+    """
+    if not isinstance(error, float):
+        return {len(error): error}
+    half = np.array([error * math.sqrt(0.5)])
+    return {("column", column): half, ("cell", cell): half}
 
 
 def error_of_difference(*pairs: tuple[float | Array, float | Array]) -> float:
     """Return the standard error over test items of a difference, averaged over columns.
-
-    Half of the variance of binomial errors is common to both cells, as in `claims.laid_out`; those
-    of several columns are taken as independent.
 
     Args:
         pairs: of each column, what `error_of_items` says of the two cells.
@@ -116,18 +118,16 @@ def error_of_difference(*pairs: tuple[float | Array, float | Array]) -> float:
     Example:
         >>> error_of_difference((2.0, 2.0)), error_of_difference((np.arange(3.0), np.arange(3.0)))
         (2.0, 0.0)
-        >>> draws = np.array([1.0, 3.0]), np.zeros(2)
-        >>> error_of_difference(draws), error_of_difference(draws, draws)  # translated items
+        >>> items = np.array([0.6, -0.8]), np.zeros(2)
+        >>> error_of_difference(items), error_of_difference(items, items)  # translated items
         (1.0, 1.0)
     """
-    drawn, known = np.zeros(1), 0.0
-    for first, second in pairs:
-        if isinstance(first, float) or isinstance(second, float):
-            a, b = (e if isinstance(e, float) else float(np.std(e)) for e in (first, second))
-            known += a * a + b * b - a * b
-        else:
-            drawn = drawn + first - second
-    return math.sqrt(float(np.var(drawn)) + known) / len(pairs)
+    gap = dict[Hashable, Array]()
+    for column, pair in enumerate(pairs):
+        for sign, error in zip((1, -1), pair, strict=True):
+            for source, part in sources_of(error, column, (column, sign)).items():
+                gap[source] = gap.get(source, 0.0) + sign * part
+    return math.sqrt(sum(float(part @ part) for part in gap.values())) / len(pairs)
 
 
 @cache
