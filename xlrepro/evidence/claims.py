@@ -328,10 +328,8 @@ def _named(cells: Mapping[Address, Array], leaf: Truth, profile: str = "") -> st
         >>> _named(cells, Truth(b > a, gap=b - a, sides=(b, a)))
         'B over A in fr'
     """
-    known = [
-        next((a for a, array in cells.items() if array is side), None) for side in leaf.sides
-    ]
-    if len(known) != 2 or None in known:
+    known = [a for side in leaf.sides for a in [a for a, of in cells.items() if of is side][:1]]
+    if len(known) != 2:
         return leaf.text or "a difference"
     entries = [load_catalog().experiment(experiment) for experiment, _, _ in known]
     names = [(*s.split(":", 1), entry.column_name(entry.column_at(profile, c)))
