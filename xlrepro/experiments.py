@@ -285,9 +285,7 @@ class Experiment:
         try:
             changes = json.dumps(dict(overrides or {}))
         except (TypeError, ValueError) as error:
-            raise SettingsError(
-                f"overrides must map settings to values of JSON: {error}"
-            ) from error
+            raise SettingsError(f"overrides must map settings to JSON's values: {error}") from error
         wanted = tuple(seeds) if seeds else self.seeds(profile)
         if not all(type(seed) is int and 0 <= seed <= LARGEST_SEED for seed in wanted):
             raise SettingsError(f"seeds must be whole, from 0 to {LARGEST_SEED}, not {[*wanted]}")

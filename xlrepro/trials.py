@@ -192,6 +192,10 @@ class TrialContext:
     device: str = "cpu"
     progress: Callable[[float, str], None] = lambda fraction, text: None
 
+    def part(self, done: int, of: int) -> "TrialContext":
+        """Return the context of one of several trainings, after so many are done."""
+        return replace(self, progress=lambda f, text: self.progress((done + f) / of, text))
+
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # what cannot be negative
 Sha = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]

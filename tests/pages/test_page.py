@@ -75,7 +75,7 @@ def test_settings_of_a_run_reach_its_trials_and_its_own_column(record, monkeypat
         ({"jobs": "2"}, "jobs must be 1 or more, not '2'"),
         ({"overrides": {"targets": ["fr", "fr"]}}, "a column is named twice: en, fr, fr, avg"),
         ({"overrides": {"encoder.kernel": 5}}, "encoder"),
-        ({"overrides": {"epochs": {5}}}, "values of JSON: Object of type set"),
+        ({"overrides": {"epochs": {5}}}, "JSON's values: Object of type set"),
     ],
 )
 def test_a_wrong_parameter_fails_before_any_run(changed, message):

@@ -50,7 +50,9 @@ def read_vectors(monkeypatch):
 )
 def test_a_paper_trial_runs_on_supplied_files(supplied, read_vectors, key, system):
     (trial,) = experiment(key).trials("paper", [system], [0], SMALL)
-    result = transfer.transfer(trial, TrialContext())
+    told = []
+    result = transfer.transfer(trial, TrialContext(progress=lambda done, _: told.append(done)))
+    assert told == sorted(set(told)), "each target's training begins where the last one ended"
     assert [cell.column for cell in result.cells] == ["de", "es", "nl", "avg"]
     assert {name for name, _ in read_vectors} == {"umwe" if "UMWE" in system else "muse"}
     assert {languages for _, languages in read_vectors} == {("en", "de", "es", "nl")}

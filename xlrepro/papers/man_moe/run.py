@@ -103,8 +103,8 @@ def transfer(trial: Trial, context: TrialContext) -> TrialResult:
     scores: dict[str, float] = {}
     details: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "experiments": {}}
     fits: list[Fit] = []
-    for one in transfers(settings):
-        trained = train_transfer(one, trial.seed, context)
+    for one in (every := transfers(settings)):
+        trained = train_transfer(one, trial.seed, context.part(len(fits), len(every)))
         column = "/".join(filter(None, (one.target, one.domain)))
         scores[column], without = evaluate(trained, one)
         details["experiments"][column] = _report(trained, one, without)

@@ -118,7 +118,7 @@ def _classified(
 ) -> TrialResult:
     """Train a classifier per domain on English; fill its accuracies on the target language."""
     settings = trial.typed(TransferSettings)
-    cells, fits = [], []
+    cells, fits = [], list[Fit]()
     items: dict[str, Sequence[bool]] = {}
 
     def read(
@@ -138,7 +138,8 @@ def _classified(
         train_set = read(domain, SOURCE, "train", None)
         spread = train_set.spread
         dev_set = read(domain, SOURCE, "dev", spread)
-        given = len(names), settings.head, trial.seed, context.device, context.progress
+        progress = context.part(len(fits), len(trial.columns)).progress
+        given = len(names), settings.head, trial.seed, context.device, progress
         model, done = classification.train(train_set, dev_set, *given)
         fits.append(done)
         for system in trial.systems:

@@ -42,9 +42,7 @@ def language_sources(language: str) -> dict[str, Any]:
     """
     known = open_settings()["languages"] | open_settings()["more_languages"]
     if language not in known:
-        raise SettingsError(
-            f"no open word vectors for language {language!r}; there are: {', '.join(known)}"
-        )
+        raise SettingsError(f"no open word vectors of {language!r}; there are: {', '.join(known)}")
     return dict(known[language])
 
 
