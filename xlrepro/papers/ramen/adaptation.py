@@ -166,7 +166,8 @@ class Lookahead:
         >>> theta = nn.Parameter(torch.tensor([0.0]))
         >>> slow = Lookahead([theta], k=2, alpha=0.5)
         >>> for value in (1.0, 4.0):
-        ...     theta.data.fill_(value) is theta.data and slow.step()
+        ...     theta.data = torch.tensor([value])
+        ...     slow.step()
         >>> theta.item()
         2.0
     """
