@@ -19,7 +19,6 @@ class EncodedSplit:
     """One split of one language, ready to batch.
 
     Attributes:
-        language: its code.
         table: vectors of the distinct words; row 0 is zero. (types + 1, dim)
         rows: per sentence the table rows of its tokens. each (length,)
         tags: per sentence the tag numbers of its tokens; -1 for a tag outside the tag set.
