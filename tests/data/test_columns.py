@@ -55,6 +55,8 @@ def test_iob1_and_its_bio_hold_the_same_spans(tags):
     bio = iob1_to_bio(tags)  # seqeval reads both schemes as conlleval does
     assert get_entities(list(bio)) == get_entities(tags)
     assert all(x == "B" for (x, *_), before in zip(bio, ("O", *bio)) if x != "O" and before == "O")
+    touching = ["I-PER", "I-LOC", "B-LOC", "I-LOC"]
+    assert iob1_to_bio(touching) == ("B-PER", "B-LOC", "B-LOC", "I-LOC")
 
 
 FB = ["index", "token", "intent", "slot"]

@@ -33,7 +33,8 @@ def test_an_epoch_from_pools_holds_every_example_once_and_like_lengths_together(
     assert sorted(i for batch in batches for i in batch) == list(range(23))
     assert sorted(map(len, batches)) == [3, 4, 4, 4, 4, 4]
     assert all(batch == sorted(batch, reverse=True) for batch in batches)
-    assert [batch[-1] for batch in batches] != sorted(batch[-1] for batch in batches)
+    one_pool = pooled(range(24), 4, 6, np.random.default_rng(0))
+    assert one_pool != sorted(one_pool)
 
 
 def test_what_is_longer_than_the_budget_is_still_evaluated():
@@ -48,6 +49,11 @@ def test_batches_differ_between_seeds_and_not_within_one():
     assert any(order(1) != order(seed) for seed in range(2, 8))
 
 
+def test_a_batch_of_any_length_may_be_the_first():
+    drawn = [shuffled([1, 9, 20], 1, np.random.default_rng(seed)) for seed in range(9)]
+    assert {next(batches)[0] for batches in drawn} == {0, 1, 2}
+
+
 def test_the_noise_of_lengths_is_two_units():
     """Examples whose lengths differ by two or more never change places, those of one length do."""
     batches = [sorted(shuffled([1, 1, 3, 3], 2, np.random.default_rng(s))) for s in range(20)]
@@ -60,6 +66,7 @@ class Numbered(torch.nn.Module):
     sizes = ()
 
     def predict(self, batch, table):
+        assert not self.training
         self.sizes += (tuple(batch.mask.shape),)
         return batch.rows
 
@@ -82,6 +89,7 @@ def test_an_epoch_takes_every_row_once_and_the_next_in_another_order():
     assert sorted(first) == sorted(second) == list(range(9))
     assert first != second
     assert rows_of_step(2, 9, 3, [2, 0]).tolist() != steps[2].tolist()
+    assert {len(rows_of_step(step, 10, 4, [1])) for step in range(6)} == {4}  # two are left out
 
 
 def test_a_step_larger_than_the_text_takes_all_of_it():

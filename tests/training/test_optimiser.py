@@ -13,15 +13,18 @@ def test_a_schedule_rises_to_one_and_reaches_zero_where_it_has_an_end(name):
     assert factors[:4] == [0.25, 0.5, 0.75, 1.0]
     assert all(a >= b for a, b in itertools.pairwise(factors[3:]))
     assert factors[399] > 0
+    of_203 = {"linear": 0.5, "constant": 1, "root": (4 / 203) ** 0.5}
+    assert factors[202] == pytest.approx(of_203[name])
     assert (factors[400] == 0) == (name == "linear")
 
 
-def test_all_gradients_together_are_clipped_to_the_largest_norm():
+def test_gradients_together_are_clipped_to_the_largest_norm_and_the_rate_follows_its_schedule():
     model = torch.nn.Linear(2, 1)
-    adam = ScheduledAdam(model, 0.1)
+    adam = ScheduledAdam(model, 0.1, schedule("linear", 2, 4))
     adam.step(100 * model(torch.ones(1, 2)).sum())
     norm = torch.cat([p.grad.flatten() for p in model.parameters()]).norm()
     assert float(norm) == pytest.approx(5.0, rel=1e-4)
+    assert adam.adam.param_groups[0]["lr"] == pytest.approx(0.1)  # the second
 
 
 def test_biases_and_normalisation_are_not_decayed():
