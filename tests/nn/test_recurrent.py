@@ -41,6 +41,13 @@ def test_outputs_equal_torch_packed(layers):
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
 
 
+def test_dropout_takes_its_share_of_a_layers_output():
+    torch.manual_seed(0)
+    x, mask = torch.ones(50, 8, 5), torch.ones(50, 8, dtype=torch.bool)
+    zeros = BiLSTM(5, 20, 1, dropout=0.3)(x, mask) == 0
+    assert float(zeros.double().mean()) == pytest.approx(0.3, abs=0.02)
+
+
 LENGTHS = torch.tensor([3, 1, 6, 3, 5])
 
 

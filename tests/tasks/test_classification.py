@@ -45,6 +45,21 @@ def test_what_can_be_learnt_is_learnt_and_the_same_seed_learns_the_same(make):
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters()))
 
 
+def test_the_seed_decides_the_order_of_the_batches(monkeypatch):
+    orders = []
+    monkeypatch.setattr(classification, "fit", lambda it, *of: orders.append([*it.batches(0)]))
+    for seed in (1, 2):
+        classification.train(texts(100, 0), texts(9, 1), 2, SETTINGS, seed=seed)
+    assert orders[0] != orders[1]
+
+
+def test_features_are_standardised_by_their_spread():
+    given = texts(3, 0)
+    some = Examples(given.parts, given.labels, (torch.tensor(1.0), torch.tensor(2.0)))
+    (x,) = classification._batch(some, [2, 0], "cpu").parts
+    torch.testing.assert_close(x, (torch.stack(given.parts[0])[[2, 0]] - 1) / 2)
+
+
 def test_padding_does_not_change_a_prediction():
     model, _ = classification.train(pairs(40, 0), pairs(10, 1), 2, SETTINGS, seed=0)
     many = pairs(30, 3)

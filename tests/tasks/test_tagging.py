@@ -60,7 +60,7 @@ class Watched(torch.nn.Module):
 
 def learner_of(model, rows, tags, seed=0, share=None):
     split = EncodedSplit(torch.zeros(101, 2), rows, tags)
-    settings = FitSettings(learning_rate=0.1, epochs=1, patience=1, batch_size=4)
+    settings = FitSettings(learning_rate=0.1, epochs=3, patience=1, batch_size=4)
     return tagger_learner(model, split, lambda: 0.0, settings, seed, "cpu", share)
 
 
@@ -84,6 +84,13 @@ def test_the_seed_decides_the_order_and_the_dropped_words():
             learner.step(batch)
         seen.append(torch.cat(model.rows).tolist())
     assert seen[0] == seen[1] != seen[2]
+
+
+def test_the_schedule_ends_with_the_last_step_of_all_epochs(monkeypatch):
+    asked = []
+    monkeypatch.setattr("xlrepro.tasks.tagging.schedule", lambda *of: asked.append(of) or float)
+    learner_of(Watched(), [torch.tensor([1])] * 10, [torch.tensor([0])] * 10)
+    assert asked == [("linear", 200, 9)]
 
 
 def test_tokens_without_a_label_are_not_counted():

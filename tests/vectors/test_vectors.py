@@ -47,9 +47,9 @@ def test_year_is_looked_up_as_it_stands_before_its_digits_are_dropped(vectors):
 
 
 def test_name_takes_the_vector_of_the_same_string_in_english(vectors):
-    matrix, found = vectors.lookup("de", ["London", "."])
-    assert found.tolist() == [BACK_OFF, BACK_OFF]
-    np.testing.assert_array_equal(matrix[0], vectors.lookup("en", ["london"])[0][0])
+    matrix, found = vectors.lookup("de", ["London", "Boat", "."])
+    assert found.tolist() == [BACK_OFF] * 3
+    np.testing.assert_array_equal(matrix, vectors.lookup("en", ["london", "boat", "."])[0])
 
 
 def test_mean_of_several_words_has_their_length():

@@ -71,6 +71,18 @@ def test_identical_strings_map_to_themselves_from_four_letters_up():
 
 def test_centred_rows_have_length_1_and_zero_rows_stay_zero():
     assert not lexicon.unit_rows(np.zeros((2, 3))).any()
-    rows = lexicon.centred_unit_rows(np.random.default_rng(1).normal(5, 1, size=(50, 8)))
+    x = np.random.default_rng(1).normal(5, 1, size=(50, 8))
+    rows = lexicon.centred_unit_rows(x)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
     assert np.abs(rows.mean(axis=0)).max() < 0.2
+    longer = np.linspace(1, 9, 50)[:, None] * x  # of length 1 before they are centred, too
+    np.testing.assert_allclose(lexicon.centred_unit_rows(longer), rows, atol=1e-5)
+
+
+def test_seed_pairs_are_of_untested_words_or_else_the_heaviest_translations(monkeypatch):
+    monkeypatch.setattr(lexicon, "test_source_words", lambda code: frozenset("b"))
+    monkeypatch.setattr(lexicon, "muse", lambda code: ([("a", "x"), ("b", "y")], [("b", "z")], []))
+    assert lexicon.seed_pairs("de", frozenset(), []) == [("a", "x")]
+    monkeypatch.setattr(lexicon, "muse", lambda code: ([], [], []))
+    monkeypatch.setattr(lexicon, "table", lambda code, known: {"x": {"a": 0.6, "c": 0.4}})
+    assert lexicon.seed_pairs("de", frozenset("ac"), ["x"]) == [("a", "x")]

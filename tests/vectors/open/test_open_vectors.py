@@ -1,5 +1,6 @@
 """Recipes without data; with the mirror, the removal of tested words from the real dictionaries."""
 
+import numpy as np
 import pytest
 
 from tests.vectors.open.invented_files import invent
@@ -7,6 +8,7 @@ from xlrepro.vectors.open import lexicon as open_lexicon
 from xlrepro.vectors.open import sources as recipes
 from xlrepro.vectors.open import vectors as open_vectors
 from xlrepro.vectors.open.sources import open_settings
+from xlrepro.vectors.tables import load_language, save_language
 
 TEST_SETS = ("flores", "xnli", "iwslt", "-dev", "-test")
 
@@ -44,19 +46,25 @@ def test_no_test_set_is_among_the_text():
             assert not any(name in path for name in TEST_SETS), path
 
 
-def test_relatives_and_clitics_fill_gaps_only(tmp_path, monkeypatch):
+def test_relatives_and_clitics_fill_gaps_only_and_never_with_tested_words(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
     texts = {
         recipes.wiktionary_path("da"): "one\tx\tun\ntwo\tx\tdu\n",
-        recipes.wiktionary_path("no"): "wrong\tx\tdu\nthree\tx\ttri\n",
+        recipes.wiktionary_path("no"): "wrong\tx\tdu\nthree\tx\ttri\nsix\tx\tsex\n",
         recipes.wiktionary_path("he"): "one\tx\tה\n",
-        recipes.frequency_path("da"): "du 9\ntrí 8\nqu 7\n",
+        recipes.frequency_path("da"): "du 9\ntrí 8\nqu 7\nsex 6\n",
     }
     invent(texts, tmp_path, monkeypatch)
-    known = frozenset({"one", "two", "three", "wrong"})
-    danish, hebrew = (open_lexicon.table(code, known) for code in ("da", "he"))
+    monkeypatch.setattr(open_lexicon, "test_source_words", lambda of: {"six"} if of == "da" else {})
+    english = ["one", "two", "three", "wrong", "six"]
+    danish, hebrew = (open_lexicon.table(code, frozenset(english)) for code in ("da", "he"))
     assert danish == {"un": {"one": 1.0}, "du": {"two": 1.0}, "trí": {"three": 1.0}}
     assert (hebrew["ה"], hebrew["ו"]) == ({"one": 1.0}, {"and": 1.0})
+    save_language(tmp_path / "en", english, np.eye(5))
+    monkeypatch.setattr(open_vectors, "_language_folder", lambda *of: tmp_path / "en")
+    open_vectors._build_dictionary("da", tmp_path / "da")
+    words, matrix = load_language(tmp_path / "da")  # by frequency, each with its own vector
+    assert (words, matrix.argmax(axis=1).tolist()) == (["du", "trí", "un"], [1, 2, 0])
 
 
 @pytest.mark.mirror
