@@ -24,7 +24,7 @@ def test_gradients_together_are_clipped_to_the_largest_norm_and_the_rate_follows
     adam.step(100 * model(torch.ones(1, 2)).sum())
     norm = torch.cat([p.grad.flatten() for p in model.parameters()]).norm()
     assert float(norm) == pytest.approx(5.0, rel=1e-4)
-    assert adam.adam.param_groups[0]["lr"] == pytest.approx(0.1)  # the second
+    assert adam.adam.param_groups[0]["lr"] == pytest.approx(0.1)  # of step 1
 
 
 def test_biases_and_normalisation_are_not_decayed():

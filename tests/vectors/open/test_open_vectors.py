@@ -50,9 +50,9 @@ def test_relatives_and_clitics_fill_gaps_only_and_never_with_tested_words(tmp_pa
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
     texts = {
         recipes.wiktionary_path("da"): "one\tx\tun\ntwo\tx\tdu\n",
-        recipes.wiktionary_path("no"): "wrong\tx\tdu\nthree\tx\ttri\nsix\tx\tsex\n",
+        recipes.wiktionary_path("no"): "wrong\tx\tdu\nthree\tx\ttri\nsix\tx\tseks\n",
         recipes.wiktionary_path("he"): "one\tx\tה\n",
-        recipes.frequency_path("da"): "du 9\ntrí 8\nqu 7\nsex 6\n",
+        recipes.frequency_path("da"): "du 9\ntrí 8\nqu 7\nseks 6\n",
     }
     invent(texts, tmp_path, monkeypatch)
     monkeypatch.setattr(open_lexicon, "test_source_words", lambda of: {"six"} if of == "da" else {})
