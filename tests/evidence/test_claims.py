@@ -169,8 +169,9 @@ def test_a_tie_in_every_seed_contradicts_nothing():
 
 def test_one_seed_decides_nothing(numbers):
     assert verdict_of('v("s0") > v("s1")', [10.0], [1.0]).status == INCONCLUSIVE
-    ran = numbers({("word:ORT", "de"): {0: 90.0}, ("word:TRS", "de"): {0: 10.0}})  # 5,000 items
-    assert claims.judge(claim(ABOVE), OPEN, ran).status == INCONCLUSIVE
+    for ort in ({0: 90.0}, {0: 90.0, 1: 90.2, 2: 90.1}):  # 5,000 items
+        ran = numbers({("word:ORT", "de"): ort, ("word:TRS", "de"): {0: 10.0}})
+        assert claims.judge(claim(ABOVE), OPEN, ran).status == INCONCLUSIVE
 
 
 def test_no_effect_is_an_interval_within_a_quarter_of_the_reported_difference():
@@ -178,6 +179,9 @@ def test_no_effect_is_an_interval_within_a_quarter_of_the_reported_difference():
     for reported, status in ((9.6, claims.NO_EFFECT), (0.4, INCONCLUSIVE)):
         told = (50 + reported, 50.0)
         assert verdict_of('v("s0") > v("s1")', first, second, reported=told).status == status
+    wide = [42.0, 38.0, 46.0]  # -8 points: one end of the interval alone is within
+    found = verdict_of('v("s0") > v("s1")', wide, second, reported=(59.6, 50.0))
+    assert found.status == INCONCLUSIVE
 
 
 def test_test_items_widen_what_seeds_alone_would_decide():
@@ -280,6 +284,16 @@ def test_a_cell_that_is_read_for_several_of_the_paper_s_is_compared_once():
     assert [claims._named(arrays, leaf) for leaf in true.leaves] == ["ORT over TRS in de"]
 
 
+def test_what_too_few_draws_agree_with_does_not_replicate():
+    """Four independent differences, each of them significant: all are so in fewer draws."""
+    shapes = np.linalg.svd(np.eye(5) - 1 / 5)[0][:, :4].T  # orthogonal, of mean 0
+    columns = [side for shape in shapes for side in (51 + 1.5 * shape, np.full(5, 50.0))]
+    text = " and ".join(f'v("s{i}") > v("s{i + 1}")' for i in range(0, 8, 2))
+    found = verdict_of(text, *columns)
+    assert found.p[0] < ALPHA
+    assert found.status == INCONCLUSIVE
+
+
 def test_a_verdict_by_draws_is_as_rarely_wrong():
     rng, wrong = np.random.default_rng(0), 0
     for _ in range(200):
@@ -303,17 +317,26 @@ def test_a_count_is_contradicted_only_where_enough_differences_are_reversed():
     assert [judged(9), judged(8), judged(3)] == [REPLICATES, REPLICATES, CONTRADICTS]
 
 
-@pytest.mark.parametrize(("gap", "status"), [(2.0, REPLICATES), (0.0, INCONCLUSIVE)])
+@pytest.mark.parametrize(
+    ("gaps", "said", "status"),
+    [
+        ((2, 2, 2), REPLICATES, REPLICATES),
+        ((-2, -2, -2), CONTRADICTS, CONTRADICTS),
+        ((2, 2, 2), CONTRADICTS, INCONCLUSIVE),
+        ((0, 0, 0), REPLICATES, INCONCLUSIVE),
+        ((6, -2, 1), REPLICATES, INCONCLUSIVE),
+    ],
+)
 @pytest.mark.filterwarnings("error")
-def test_languages_whose_differences_are_all_equal_agree_unless_there_is_none(gap, status):
-    cells = {}
-    for language in ("de", "es", "fr", "ru"):
+def test_three_languages_agree_where_their_differences_are_alike_and_not_none(gaps, said, status):
+    cells, languages = {}, ["de", "es", "fr"]
+    for language, gap in zip(languages, gaps, strict=True):
         cells |= seeds_of([50.0 + gap] * 3, [50.0] * 3, column=language)
     arrays, places, _ = claims.laid_out(cells, lambda cell: 0.0)
     text = 'mean([v("s0", l) for l in L]) > mean([v("s1", l) for l in L])'
-    names = {"L": ["de", "es", "fr", "ru"]}
-    true = evaluate(text, "X", {"v": lambda s, column: arrays["e", s, column]}, names)
-    assert claims.held_back(REPLICATES, "the heads", true, places)[0] == status
+    columns = {"v": lambda s, column: arrays["e", s, column]}
+    true = evaluate(text, "X", columns, {"L": languages})
+    assert claims.held_back(said, "the heads", true, places)[0] == status
 
 
 def test_how_many_stay_at_a_false_discovery_rate_of_five_percent():
@@ -328,8 +351,8 @@ def test_how_many_stay_at_a_false_discovery_rate_of_five_percent():
 
 def claim(predicate, **more):
     return Claim(
-        id="X1", kind="text", section="s", text="t", cells="c", paper="word_order",
-        predicate=predicate, **more,
+        id="X1", kind="text", section="s", text="t", cells="c", predicate=predicate,
+        **{"paper": "word_order"} | more,
     )  # fmt: skip
 
 
@@ -379,6 +402,38 @@ def test_a_claim_is_judged_on_reproduced_numbers(numbers):
     verdict = claims.judge(claim(ABOVE), OPEN, ran)
     assert (verdict.status, verdict.n, verdict.alone) == (REPLICATES, 3, 3)
     assert verdict.compared == (("60.10 > 50.10", True),)
+
+
+def test_low_power_is_noted(numbers):
+    values = {"word:ORT": [50.0, 64.0, 37.0], "word:TRS": [61.0, 36.0, 53.0]}
+    ran = numbers({(s, "de"): dict(enumerate(v)) for s, v in values.items()})
+    verdict = claims.judge(claim(ABOVE), OPEN, ran)
+    assert verdict.power < claims.FEW
+    assert f"power {100 * verdict.power:.0f} %" in verdict.note
+
+
+def test_a_claim_on_a_size_is_not_testable_at_open(numbers):
+    of_distance = {("distance:mean absolute difference", "hi"): {0: 0.4}}
+    ran = numbers(of_distance, "word_order/distances", metric="word-order distance", unit="")
+    sized = claim('distance("hi") > 0.1', magnitudes=True)
+    assert claims.judge(sized, OPEN, ran).status == claims.NOT_TESTABLE
+
+
+def test_ours_on_proxies_is_not_compared_with_a_number_that_the_paper_quotes(numbers):
+    ran = numbers({("without:MAN-MoE", "de"): {0: 90.0, 1: 90.1, 2: 90.2}}, "man_moe/table4")
+    quoted = 'value("table4", "with:Ni et al. (2017)", "de")'
+    beaten = claim(f'value("table4", "without:MAN-MoE", "de") > {quoted}', paper="man_moe")
+    assert claims.judge(beaten, OPEN, ran).status == claims.NOT_TESTABLE
+
+
+def test_seeds_of_heads_alone_do_not_contradict(numbers):
+    vec, rnd = rows = [f"xnli:RAMEN-BASE + RoBERTa, {start}" for start in ("vec", "rnd")]
+    steady = zip(rows, (50.0, 60.0), strict=True)
+    ran = {(row, "fr"): {0: of, 1: of + 0.2, 2: of + 0.1} for row, of in steady}
+    above = f'value("table3", "{vec}", "fr") > value("table3", "{rnd}", "fr")'
+    verdict = claims.judge(claim(above, paper="ramen"), OPEN, numbers(ran, "ramen/table3"))
+    assert verdict.status == INCONCLUSIVE
+    assert "by the heads alone contradicts" in verdict.note
 
 
 def test_claims_on_projection_are_judged_by_both_readings_of_w():
