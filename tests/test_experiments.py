@@ -38,12 +38,15 @@ experiments:
         set: {encoder: {kind: transformer}}
         default: false
         profiles: [smoke]
+        seeds: [7]
         parts: {SF: {set: {epochs: 1}}}
   figure2:
     profiles: {smoke: {}, open: {}}
     rows:
       "word:ORT":
-        borrows: [{from: word_order/table1, parts: [SF], columns: {SF/th: th/0}}]
+        borrows:
+          - {from: word_order/table1, parts: [SF], columns: {SF/th: th/0},
+             changed_at: {open: {epochs: 5}}}
   each:
     task: pos
     fills: ["{targets}", "{learning_rate:.0e}"]
@@ -86,6 +89,8 @@ def test_a_users_setting_wins_over_all_and_its_name_may_be_dotted():
     changed = trials("table1", "smoke", ["ORT"], overrides={"encoder.dim": 4, "batch_size": 3})
     assert {t.settings["encoder"]["dim"] for t in changed} == {4}
     assert {t.settings["batch_size"] for t in changed} == {3}
+    lent = [trials("figure2", "open", overrides=changes)[0] for changes in ({}, {"epochs": 3})]
+    assert [t.settings["epochs"] for t in lent] == [5, 3]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +119,8 @@ def test_a_row_that_shares_is_filled_by_the_others_trial():
 
 def test_a_rare_row_runs_by_name_at_its_profiles_alone():
     assert "rare:ORT" not in {s for t in trials("table1", "smoke") for s in t.systems}
-    (rare,) = trials("table1", "smoke", ["rare:*"])
-    assert rare.settings["epochs"] == 1
+    (rare,) = trials("table1", "smoke", ["rare:*"], [3])
+    assert (rare.settings["epochs"], rare.seed) == (1, 7)  # its own, whichever is asked for
     with pytest.raises(SettingsError, match="does not run rare:ORT at open"):
         trials("table1", "open", ["rare:ORT"])
 

@@ -44,13 +44,22 @@ def test_the_sentence_has_interval_seeds_and_the_paper_s_number(numbers):
 def test_a_pattern_is_the_mean_over_its_columns_and_names_the_ends(numbers):
     values = {
         (s, c): {0: v, 1: v + 0.1}
-        for s, of in (("word:ORT", (60, 50, 41)), ("word:TRS", (55, 50, 42)))
-        for c, v in zip(("de", "fr", "ar"), of, strict=True)
+        for s, of in (("word:ORT", (60, 50, 41, 90)), ("word:TRS", (55, 50, 42, 80)))
+        for c, v in zip(("de", "fr", "ar", "en"), of, strict=True)  # en is the source
     }
     view = View(KEY, "open", numbers(values))
     gap = main_gap(view, MAIN.model_copy(update={"column": "*"}))
     assert gap.columns == pytest.approx({"de": 5, "fr": 0, "ar": -1})
     assert (gap.mean, [*gap.columns]) == (pytest.approx((5 + 0 - 1) / 3), ["de", "fr", "ar"])
+
+
+def test_a_difference_and_its_interval_are_in_the_paper_s_unit(numbers):
+    key, rows = "sense_alignment/table2", ("wsd:SaELMo", "wsd:ELMo")
+    values = ({0: 57.0, 1: 58.0}, {0: 58.0, 1: 60.0})
+    of = {(row, "SE2"): by_seed for row, by_seed in zip(rows, values, strict=True)}
+    gap = gap_of(View(key, "open", numbers(of, key, metric="F1")), *rows, ["SE2"])
+    assert (gap.mean, gap.reported) == pytest.approx((-0.015, 0.575 - 0.555))
+    assert -0.1 < gap.low < gap.mean < gap.high < 0.1
 
 
 def test_where_lower_is_better_the_ends_turn_round(numbers):
@@ -74,8 +83,9 @@ def test_a_proxy_of_two_columns_counts_once_beside_the_mean_of_both(numbers):
 
 @pytest.mark.parametrize(
     ("low", "high", "n", "direction"),
-    [(0.1, 0.3, 5, "higher"), (-2, -1, 3, "lower"), (-1, 1, 3, "same"), (0, 0, 0, "missing")],
-)
+    [(0.1, 0.3, 5, "higher"), (-2, -1, 3, "lower"), (-1, 1, 3, "same"), (0, 0, 3, "same"),
+     (0, 0, 0, "missing")],
+)  # fmt: skip
 def test_the_interval_says_the_direction(low, high, n, direction):
     assert Gap((low + high) / 2, low, high, n, "points").direction == direction
 

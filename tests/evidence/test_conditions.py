@@ -47,8 +47,11 @@ def test_a_score_must_be_above_its_baseline_by_seeds_and_items(record):
     steady = (52.0, 52.1, 52.2)
     assert judged(record, need, values=steady) == ([], [])
     assert judged(record, need, values=steady, items={"*": 400})[0] != []
+    assert judged(record, Need(what="x", above=50), values=(49.0,))[0] != []  # of one seed, too
     need, of = Need(what="at chance", above="by_tag"), {"NOUN": [9, 51], "VERB": [0, 49]}
     assert judged(record, need, {"by_tag": {"de": of}}, values=steady) == ([], [])
+    beside = {"by_tag": {"de": of, "no": {"X": [0, 9]}}}  # a column's own, and no other's
+    assert judged(record, need, beside, values=steady) == ([], [])
     of_mean = {"by_tag": {"no": of, "da": {"X": [0, 54], "NOUN": [0, 46]}, "en": {"X": [0, 9]}}}
     assert "baseline 52.5" in judged(record, need, of_mean, values=steady)[0][0]  # of the targets
 
@@ -74,6 +77,7 @@ def test_a_detail_must_be_in_its_bounds_and_is_unknown_where_no_record_has_it(re
     need = Need(what="no spread", detail="routers.*.largest", at_most=0.9)
     assert judged(record, need, {"routers": {"forward": {"largest": 0.5}}}) == ([], [])
     assert judged(record, need, {"routers": {"forward": {"largest": 0.99}}})[0] != []
+    assert judged(record, need, {"routers": {"forward": {"largest": 0.9}}}) == ([], [])
     assert judged(record, need) == ([], ["no spread"])
 
 
@@ -95,6 +99,12 @@ def test_a_setting_must_be_the_same(record):
 def test_a_condition_is_asked_of_its_rows_alone(record):
     need = Need(what="at chance", above=90, rows=("word:TRS",))
     assert judged(record, need) == ([], [])
+
+
+def test_conditions_of_every_experiment_that_a_claim_reads_are_asked(record):
+    numbers = gather([record(experiment=key, profile="open") for key in ("word_order/table1", KEY)])
+    need = Need(what="too low", above=90)
+    assert failed_conditions(catalog_with(need), numbers, "open", [*numbers])[0] != []
 
 
 def test_a_share_and_a_path_with_parts_of_any_name():

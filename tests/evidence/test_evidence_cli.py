@@ -1,6 +1,7 @@
 """``xlrepro status``, ``claims`` and ``golden`` on a store of their own."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
@@ -125,3 +126,23 @@ def test_golden_update_then_check_names_the_numbers_that_differ(record, golden_f
         path.unlink()
     shown = call("golden", "--no-run", key)
     assert (shown.exit_code, "but today's code has not run it" in shown.output) == (1, True)
+
+
+def test_golden_numbers_are_of_the_seeds_of_a_smoke_run_alone(record, golden_folder):
+    key = "man_moe/table3"
+    for seed in (0, 1):
+        trial = experiment(key).trials("smoke", ["- MAN"], [seed])[0]
+        RecordStore().put(record_of(record, trial, 1.0, "F1", fresh=True))
+    call("golden", "--update", "--no-run", key)
+    text = (golden_folder / f"{key}.json").read_text()
+    assert ('"0": 1.0' in text, '"1": 1.0' in text) == (True, False)
+
+
+def test_golden_runs_once_more_what_a_gpu_computed(record, golden_folder, monkeypatch):
+    of_gpu = {"peak_gpu_memory_bytes": 2**20}
+    made = distances_record(record, fresh=True).model_copy(update=of_gpu)
+    RecordStore().put(made)
+    asked = Mock(return_value=Mock(failed=()))
+    monkeypatch.setattr("xlrepro.engine.run_trials", asked)
+    call("golden", made.experiment)
+    assert asked.call_args.kwargs["again"] == {made.key}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from xlrepro.evidence.gathered import load_evidence
+from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import View, gather, joined_cell, t_interval
 
 
@@ -52,10 +53,12 @@ def test_an_interval_ends_where_its_metric_does_but_not_that_of_a_difference(
     assert gap.interval == pytest.approx(t_interval(values, gap.of_items))
 
 
-def test_seeds_are_gathered_in_order(record):
+def test_seeds_are_gathered_in_order_and_one_that_is_outdated_is_told(record, monkeypatch):
+    monkeypatch.setattr("xlrepro.evidence.reproduced.is_outdated", lambda r: r.seed == 2)
     found = gather([record(seed=s, values={"de": v}) for s, v in ((2, 52.0), (0, 50.0))])
     cell = found.get("word_order/table2", "smoke", "word:ORT", "de")
     assert (cell.seeds, cell.values, cell.mean, cell.n) == ((0, 2), (50.0, 52.0), 51.0, 2)
+    assert cell.stale
 
 
 @pytest.mark.parametrize(
@@ -86,12 +89,22 @@ def test_an_average_over_columns_is_taken_over_the_seeds_that_all_have(numbers, 
     assert (cell and (cell.seeds, cell.values)) == joined
 
 
-def test_a_joined_cell_names_the_records_of_all_its_parts(record):
+def test_a_joined_cell_names_the_records_of_all_its_parts_and_is_as_old(record, monkeypatch):
+    monkeypatch.setattr("xlrepro.evidence.reproduced.is_outdated", lambda r: r.columns == ("fr",))
     made = [record(seed=s, values={c: 1.0}) for c in ("de", "fr") for s in (0, 1)]
     view = View(made[0].experiment, made[0].profile, gather(made))
     parts = [view.get(view.systems[0], c) for c in ("de", "fr")]
     average = joined_cell(parts, fmean, "a:X", "both")
     assert {*average.keys} == {each.key for each in made}
+    assert average.stale
+
+
+def test_the_average_of_a_row_of_ours_is_over_the_targets_of_the_paper_s_row(numbers):
+    targets = {c.column for c in load_reported().cells("word_order/table2")} - {"avg"}
+    found = numbers({("word-mapped:ORT", column): {0: 50.0} for column in targets})
+    average = View("word_order/table2", "open", found).get("word-mapped:ORT", "avg")
+    assert average is not None
+    assert average.mean == 50.0
 
 
 def test_a_difference_of_averages_counts_the_items_of_all_targets():

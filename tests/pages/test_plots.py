@@ -47,6 +47,13 @@ def test_lines_have_a_panel_per_part_and_a_heat_map_its_numbers():
     assert "syntax, block 1: 60" in plots.heat(table, "Use", unit="percent", decimals=0).alt
 
 
+def test_an_interval_is_drawn_from_its_low_to_its_high_end():
+    axes, part = plots.Drawing().add_subplot(), framed([(88.0, 40.0, 100.0)], *TIDY[2:])
+    plots._points(axes, part, [0], {"color": "k", "ls": ""}, "x")
+    (bar,) = axes.containers[0][2]
+    assert bar.get_segments()[0][:, 0].tolist() == [40.0, 100.0]
+
+
 @pytest.fixture
 def frame(numbers):
     """Return a comparison of three languages for ORT and TRS."""
@@ -63,6 +70,8 @@ def test_the_paper_s_number_stands_hollow_beside_ours(frame):
     assert "ORT: 60.10" in figure.alt
     assert "the paper" in texts(figure)
     assert "fill: none" in figure.svg
+    (moved,) = plots.scores(frame.assign(reported=frame["reported"] - 30), ["de"])
+    assert moved.svg != figure.svg
 
 
 def test_several_columns_have_a_figure_per_block(frame):
