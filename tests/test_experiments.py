@@ -44,9 +44,8 @@ experiments:
     profiles: {smoke: {}, open: {}}
     rows:
       "word:ORT":
-        borrows:
-          - {from: word_order/table1, parts: [SF], columns: {SF/th: th/0},
-             changed_at: {open: {epochs: 5}}}
+        borrows: [{from: word_order/table1, parts: [SF], columns: {SF/th: th/0},
+                   changed_at: {open: {epochs: 5}}}]
   each:
     task: pos
     fills: ["{targets}", "{learning_rate:.0e}"]

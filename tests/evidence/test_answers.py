@@ -55,8 +55,7 @@ def test_a_pattern_is_the_mean_over_its_columns_and_names_the_ends(numbers):
 
 def test_a_difference_and_its_interval_are_in_the_paper_s_unit(numbers):
     key, rows = "sense_alignment/table2", ("wsd:SaELMo", "wsd:ELMo")
-    values = ({0: 57.0, 1: 58.0}, {0: 58.0, 1: 60.0})
-    of = {(row, "SE2"): by_seed for row, by_seed in zip(rows, values, strict=True)}
+    of = {(rows[0], "SE2"): {0: 57.0, 1: 58.0}, (rows[1], "SE2"): {0: 58.0, 1: 60.0}}
     gap = gap_of(View(key, "open", numbers(of, key, metric="F1")), *rows, ["SE2"])
     assert (gap.mean, gap.reported) == pytest.approx((-0.015, 0.575 - 0.555))
     assert -0.1 < gap.low < gap.mean < gap.high < 0.1

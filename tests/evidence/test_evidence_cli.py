@@ -139,9 +139,8 @@ def test_golden_numbers_are_of_the_seeds_of_a_smoke_run_alone(record, golden_fol
 
 
 def test_golden_runs_once_more_what_a_gpu_computed(record, golden_folder, monkeypatch):
-    of_gpu = {"peak_gpu_memory_bytes": 2**20}
-    made = distances_record(record, fresh=True).model_copy(update=of_gpu)
-    RecordStore().put(made)
+    made = distances_record(record, fresh=True)
+    RecordStore().put(made.model_copy(update={"peak_gpu_memory_bytes": 2**20}))
     asked = Mock(return_value=Mock(failed=()))
     monkeypatch.setattr("xlrepro.engine.run_trials", asked)
     call("golden", made.experiment)

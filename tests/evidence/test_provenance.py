@@ -47,9 +47,11 @@ def test_a_language_model_costs_once_and_only_where_no_trial_trained_it(record):
 
 
 def test_records_of_the_same_systems_and_code_share_a_row_with_their_command(record):
-    records = [record(seed=seed) for seed in (0, 1)]
+    records = [record(seed=s, started=f"2026-01-0{s + 1}T00:00:00+00:00",
+                      peak_memory_bytes=(s + 1) * 2**30) for s in (0, 1)]  # fmt: skip
     frame = provenance_table([*records, record(seed=2, commit=None)]).frame
     assert list(frame["seeds"]) == ["0, 1", "2"]
+    assert (frame["peak GiB"][0], frame["started (UTC)"][0]) == (2.0, "2026-01-01 00:00")
     assert [cell.text for cell in frame["commit"]] == ["a" * 10, "none"]
     assert frame["systems"][0].detail.endswith("--seeds 0,1 --again")
     html = provenance_table(records)._repr_html_()
