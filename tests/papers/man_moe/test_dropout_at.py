@@ -40,6 +40,14 @@ def flat(dim):
     return torch.randn(sum(LENGTHS), dim), Packing(torch.tensor(LENGTHS))
 
 
+def test_dropout_in_an_extractor_stands_before_each_layer():
+    f = model_with().shared
+    x, packing = flat(f.layers[0].lstm.input_size)
+    first, second = f.layers
+    expected = second(marked(first(marked(x), packing)), packing)
+    torch.testing.assert_close(f(x, packing), expected)
+
+
 def test_dropout_in_the_discriminator_stands_where_the_code_has_it():
     # The code (models.py, CNNSequencePooling and LanguageDiscriminator): pooled, dropout, linear,
     # ReLU, dropout, linear, ReLU, linear.

@@ -1,6 +1,7 @@
 """Zero resource: what training and selection may not see; scores, averages and gates of a trial."""
 
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 import torch
@@ -83,6 +84,19 @@ def test_no_label_of_the_target_reaches_training_or_selection(garble_target, tas
     assert after.fit.dev_scores == before.fit.dev_scores
     assert after.fit.best_epoch == before.fit.best_epoch
     assert torch.equal(weights(after.model), weights(before.model))
+
+
+def test_selection_is_by_the_mean_score_of_all_sources_on_dev(monkeypatch):
+    given, asked, labelled = cycle([10.0, 20.0, 60.0]), [], data.labelled
+    monkeypatch.setattr(transfer, "score", lambda *_: next(given))
+    monkeypatch.setattr(data, "labelled", lambda *g: asked.append((g[3], g[1])) or labelled(*g))
+    settings = make_settings(epochs=1)
+    found = trained(settings)
+    assert asked == [(split, code) for split in ("train", "dev") for code in ("en", "es", "nl")]
+    assert set(found.fit.dev_scores) == {30.0}
+    found.model.train()
+    transfer.evaluate(found, transfer.transfers(settings)[0])
+    assert not found.model.training
 
 
 @pytest.mark.parametrize("task", ["NER", "SF", "reviews"])

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import torch
 from torch import distributed, nn
+from torch.nn import functional
 
 from tests.papers.ramen.small import TINY, bilingual, masked_lm
 from xlrepro.encoders.subwords import Special
 from xlrepro.errors import DataError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation
-from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of
+from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of, rate
 from xlrepro.papers.ramen.settings import EvaluationSettings, StageSettings
 from xlrepro.training.loop import Fit
 
@@ -126,6 +127,18 @@ def test_parts_of_a_batch_add_up_to_its_gradients(tmp_path):
         torch.testing.assert_close(first, second, atol=1e-9, rtol=1e-6)
 
 
+def test_a_step_has_its_own_dropout_its_rate_and_a_bounded_gradient(monkeypatch):
+    monkeypatch.setattr(adaptation, "CLIP_NORM", 1e-3)
+    one, seeds = stage(model(), "all"), set()
+    for number in (0, 1):
+        one.step(number)
+        seeds.add(torch.initial_seed())
+        assert one.adam.param_groups[0]["lr"] == rate(number, STAGE)
+    assert len(seeds) == 2
+    norms = torch.stack([p.grad.norm() for p in one.chosen if p.grad is not None])
+    assert float(norms.norm()) == pytest.approx(1e-3, rel=1e-2)
+
+
 def test_slow_weights_go_part_of_the_way_every_k_steps():
     # Alg. 1 written out for k = 3, alpha = 0.25 with plain SGD on a quadratic
     theta = nn.Parameter(torch.tensor([4.0]))
@@ -158,6 +171,15 @@ def test_tuning_learns_to_name_subwords(tmp_path):
     after = accuracy(ours, "fr", easy)
     assert before[1] == after[1]
     assert after[0] > 0.8 * after[1] > before[0]
+
+
+def test_accuracy_is_of_subwords_that_the_model_does_not_see():
+    class Echo(nn.Module):
+        def forward(self, language, ids, hidden):
+            return functional.one_hot(ids[hidden], 20)
+
+    right, hidden = accuracy(Echo(), "en", TEXTS["en"])
+    assert right < 0.5 * hidden
 
 
 def test_scores_are_those_of_the_masked_language_model_it_began_as():
@@ -254,7 +276,8 @@ def test_a_separator_ends_each_sentence_and_is_never_hidden():
     numbers = np.load(adaptation.stream_folder(made, "fr") / "numbers.npy")
     split = adaptation.subwords_in(made, "fr")
     assert (numbers == split.special.end).sum() == len(lines)
-    whole, _ = adaptation.text_of(made, "fr", 24)
+    whole, held_out = adaptation.text_of(made, "fr", 24)
+    assert len(whole.sequences) + len(held_out.sequences) == len(numbers) // 23
     draw = np.random.default_rng(0)
     gold = adaptation.masked(whole, whole.sequences.astype(np.int64), draw).gold
     assert gold.min() >= split.special.first_ordinary

@@ -67,7 +67,8 @@ def english_pairs(together):
 def test_a_trial_fills_its_cells_says_which_items_were_right_and_repeats(
     key, system, tmp_path, monkeypatch
 ):
-    trial = trial_of(key, system)
+    trial, asked, whole = trial_of(key, system), [], run.examples
+    monkeypatch.setattr(run, "examples", lambda *g, **m: asked.append(g[2:4]) or whole(*g, **m))
     results = []
     for name in ("one", "two"):
         monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / name))
@@ -75,6 +76,9 @@ def test_a_trial_fills_its_cells_says_which_items_were_right_and_repeats(
         results.append(run.run(trial, TrialContext()))
     result, again = results
     assert result.cells == again.cells
+    own = "fr" if key == "table4" else "en"  # a supervised encoder's head is of its language
+    read = [(own, "train"), (own, "dev"), (own, "test"), ("fr", "test")]
+    assert asked == 2 * [*dict.fromkeys(read)]
     assert [(c.system, c.column) for c in result.cells] == [(system, c) for c in trial.columns]
     for cell in result.cells:
         assert cell.value == pytest.approx(100 * np.mean(result.items[cell.column]))
@@ -280,3 +284,17 @@ def test_a_parser_and_a_classifier_score_exactly_as_on_english(readers, kind, of
         head = kind(own, HEAD, 0, "cpu")
         heads.fit(head, head.module, own, own, HEAD, 0, lambda fraction, text: None)
         assert head.right(other) == head.right(own)
+
+
+@pytest.mark.usefixtures("double_precision")
+def test_a_classifier_is_chosen_on_dev_and_reads_means_their_distance_and_product(readers):
+    own = english_pairs(together=False)(readers["en"])
+    dev, head = own._replace(gold=[(n + 1) % 3 for n in own.gold]), heads.Classifier
+    head = head(own, HEAD, 0, "cpu")
+    found = heads.fit(head, head.module, own, dev, HEAD, 0, lambda fraction, text: None)
+    assert max(found.dev_scores) == heads.percent(head.right(dev)["accuracy"])
+    head.module = torch.nn.Identity()
+    u, v, distance, product = head._scores(own, range(24)).chunk(4, 1)
+    torch.testing.assert_close(torch.cat([distance, product]), torch.cat([(u - v).abs(), u * v]))
+    spread = torch.cat([u, v]).std(0, correction=0)
+    torch.testing.assert_close(spread, torch.ones_like(spread))

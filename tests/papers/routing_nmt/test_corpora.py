@@ -176,7 +176,7 @@ def folder(monkeypatch, tmp_path):
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("pair", "read"), [("en-vi", "no, fa."), ("en-fa", "no , fa .")])
 def test_supplied_corpora_are_read_cut_and_tagged(pair, read):
-    few = {"bpe_operations": 5, "min_count": 1}
+    few = {"bpe_operations": 5, "min_count": 3}
     data = Encoded(settings_of("paper", "MTL (Full)", pair, few))
     translation = data.tasks["translation"]
     assert data.counts["translation"]["overlapping"] == 1

@@ -5,6 +5,7 @@ import pytest
 from tests.papers.routing_nmt.small import TABLE1, settings_of
 from xlrepro.engine import measure_trial
 from xlrepro.errors import SettingsError
+from xlrepro.papers.routing_nmt import training
 from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
 from xlrepro.papers.routing_nmt.run import translation
 from xlrepro.paths import build_dir, checkpoint_of
@@ -22,7 +23,10 @@ def test_a_trial_fills_its_cells_and_its_checkpoint_waits_for_the_record(monkeyp
     small = {"train_pairs": 8, "test_pairs": 3, "auxiliary_train": 6, "auxiliary_dev": 3}
     changes = {**small, "epochs": 1, "model.hidden": 4}
     trial = TABLE1.trials("smoke", ["MTL (Routing)"], (0,), changes)[0]
+    asked, loss = [], training.loss_per_token
+    monkeypatch.setattr(training, "loss_per_token", lambda *g: asked.append(g[2]) or loss(*g))
     result = translation(trial, TrialContext())
+    assert asked[0] == asked[-2] != asked[-1]  # dev after the epoch; dev and test at the end
     assert {cell.column for cell in result.cells} == set(trial.columns)
     assert list((build_dir() / "checkpoints").iterdir()) == [checkpoint_of(trial.key)]
     assert len(result.details["test_counts"]) == 3

@@ -56,6 +56,19 @@ def test_the_routed_unit_computes_the_equations_for_its_task():
     assert (tau > 0).all()
 
 
+def test_dropout_between_layers_is_that_of_the_step():
+    x, outputs = words(2), []
+    for kept in (0.0, 1.0):
+        tied = small_model("NMT", dropout=0.5).train().directions[0].tied("translation")
+        torch.manual_seed(0)
+        state = tied.start(x[0], 2)
+        tied._kept[0][1] = kept
+        for given in tied.project(x):
+            state = tied.step(given, state)
+        outputs.append(state.output)
+    assert not torch.equal(*outputs)
+
+
 def test_a_tasks_own_block_gets_no_gradient_from_another_task():
     made = unit()
     scan(made.tied("a"), words())[0].sum().backward()

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 import sacrebleu
 
@@ -76,6 +77,7 @@ def test_bleu_of_summed_counts_is_sacrebleus(kept):
     oracle = sacrebleu.corpus_bleu(lines_of(guess), [lines_of(gold)], tokenize="none", force=True)
     assert bleu_of(scores.statistics.sum(0)) == pytest.approx(oracle.score)
     assert scores.bleu == pytest.approx(oracle.score)
+    assert scored([["a"]], [["A"]], ["A"]).ter == 100
     assert "tok:none" in scores.signatures["BLEU"]
     assert "tok:13a" in scores.signatures["BLEU detokenised"]
 
@@ -100,3 +102,11 @@ def test_the_bootstrap_tells_a_better_system_from_an_equal_one():
     assert 0 < low < high
     assert share == 1.0
     assert paired_bootstrap(bad, bad, samples=50) == (0.0, 0.0, 0.0)
+
+
+def test_the_interval_holds_95_percent_of_resampled_test_sets(monkeypatch):
+    monkeypatch.setattr("xlrepro.papers.routing_nmt.scores.bleu_of", lambda counts: counts[0])
+    first = np.random.default_rng(0).normal(size=(50, 1))
+    low, high, _ = paired_bootstrap(first, np.zeros_like(first), samples=200)
+    rows = np.random.default_rng(12345).integers(0, 50, (200, 50))
+    assert (low, high) == pytest.approx(np.percentile(first[rows].sum((1, 2)), [2.5, 97.5]))

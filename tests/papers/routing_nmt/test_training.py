@@ -1,5 +1,7 @@
 """The schedule, and a run that is cut off."""
 
+import math
+
 import pytest
 import torch
 
@@ -48,6 +50,15 @@ def test_every_update_takes_a_translation_batch_and_one_of_a_task_drawn_at_rando
     assert len(set(drawn.values())) > 1
 
 
+def test_epochs_differ_in_order_and_updates_in_dropout():
+    one, seeds = learner(), set()
+    assert one.batches(0) != one.batches(1)
+    for batch in one.batches(0)[:2]:
+        one.step(batch)
+        seeds.add(torch.initial_seed())
+    assert len(seeds) == 2
+
+
 def test_an_update_adds_up_the_gradients_of_both_batches_each_at_its_own_rate(monkeypatch):
     monkeypatch.setattr(training, "CLIP_NORM", 1e9)
     settings = small_settings(model__dropout=0.0)
@@ -78,6 +89,7 @@ def test_the_kept_weights_are_those_of_the_best_dev_perplexity(undisturbed):
     assert min(learner.course.rates.values()) < learner._settings.learning_rate
     nats = loss_per_token(learner.model, "translation", learner._data.tasks["translation"].dev)
     assert perplexity(nats) == pytest.approx(min(perplexities), rel=1e-5)
+    assert perplexity(2.0) == pytest.approx(math.e**2)
 
 
 def test_a_rate_is_halved_when_its_own_tasks_dev_loss_rises():

@@ -6,6 +6,7 @@ from torch import nn
 from transformers import BertConfig, BertModel
 
 from tests.papers.sense_alignment.small_models import BERT, corpus, settings
+from xlrepro.papers.sense_alignment.bert import BertLayer
 from xlrepro.papers.sense_alignment.training import Run
 from xlrepro.training.optimiser import adamw
 
@@ -69,6 +70,12 @@ def test_ten_steps_with_one_sense_are_those_of_a_masked_language_model(senses):
             group["lr"] = run._rate(step)
         optimizer.step()
         assert run.step(step).loss == pytest.approx(loss.item(), abs=1e-10)
+
+
+def test_a_layer_drops_nothing_in_evaluation():
+    sizes = settings(network=BERT | {"dropout": 0.5}).network
+    layer, x = BertLayer(sizes).eval(), torch.randn(2, 5, 8)
+    assert torch.equal(layer(x), layer(x))
 
 
 def test_the_hidden_words_own_state_predicts_and_chooses(given):

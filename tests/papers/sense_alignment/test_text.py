@@ -58,6 +58,12 @@ def test_a_bert_reads_rows_of_an_epoch_and_unknown_words_as_such():
     assert {tuple(row) for row in shown.tolist()} <= rows
 
 
+def test_each_step_draws_other_words_to_hide(monkeypatch):
+    made, drawn, mask = Batches(corpus(), settings(network=BERT)), set(), text.mask_pieces
+    monkeypatch.setattr(text, "mask_pieces", lambda *g: drawn.add(g[-1].random()) or mask(*g))
+    assert len([made.masked(step) for step in range(3)]) == len(drawn)
+
+
 def test_the_most_frequent_words_of_each_language_are_the_vocabulary():
     met, english, german = list("abcx"), np.array([3, 2, 2]), np.array([0, 0, 1, 9])
     words, known, number = text._by_frequency(met, [english, german], vocabulary=1)

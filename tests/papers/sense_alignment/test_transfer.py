@@ -61,6 +61,7 @@ def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english
     trial = experiment(f"sense_alignment/{table}").trials("smoke", [system], overrides=QUICK)[0]
     settings, train, drawn = trial.typed(TransferSettings), getattr(*room), data._artificial
     heads = enumerate(settings.domains or ("",))  # a table of reviews has one per domain
+    asked, layers, examples, kept = set(), set(), data.examples, vectors.kept
 
     def trained(train_set, dev_set, *arguments):
         before, (head, domain) = drawn.cache_info().misses, next(heads)
@@ -73,9 +74,12 @@ def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english
 
     drawn.cache_clear()
     monkeypatch.setattr(*room, trained)
+    monkeypatch.setattr(data, "examples", lambda *g: asked.add(g[2:4]) or examples(*g))
+    monkeypatch.setattr(vectors, "kept", lambda *g: layers.add(g[3]) or kept(*g))
     getattr(transfer, task)(trial, TrialContext())
     assert drawn.cache_info().misses == 3 * len(trial.columns)
     assert not list(heads)
+    assert (asked, layers) == ({("en", "train"), ("en", "dev"), ("de", "test")}, {"mean"})
 
 
 def test_systems_with_projection_alone_have_w_which_leads_into_english(monkeypatch):

@@ -1,5 +1,7 @@
 """Senses by the nearest centroid, the back-off, and the scorer."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -7,6 +9,7 @@ from xlrepro.data.readers.columns import SenseSentence
 from xlrepro.papers.sense_alignment import data, wsd
 from xlrepro.papers.sense_alignment.settings import DisambiguationSettings
 from xlrepro.papers.sense_alignment.wsd import Instances, NearestCentroid
+from xlrepro.trials import TrialContext
 
 INVENTORY = {
     "bank": ["bank%1:17:01::", "bank%1:14:00::", "bank%2:40:00::"],
@@ -52,6 +55,8 @@ def test_the_nearest_sense_of_the_lemma_has_its_part_of_speech():
 def test_rows_without_vectors_take_the_most_frequent_and_the_first_sense():
     assert CLASSIFIER.most_frequent(TEST)[:2] == ["bank%1:14:00::"] * 2
     assert CLASSIFIER.first_senses(TEST)[:2] == ["bank%1:17:01::"] * 2
+    equal = words(*(([1.0], "bank", "1", (sense,)) for sense in INVENTORY["bank"][:2]))
+    assert NearestCentroid(equal, INVENTORY).most_frequent(equal) == ["bank%1:17:01::"] * 2
 
 
 def test_f1_counts_official_instances_that_have_no_answer():
@@ -59,12 +64,15 @@ def test_f1_counts_official_instances_that_have_no_answer():
     assert wsd.f1(0, 3, 3) == 0.0
 
 
-def test_a_word_of_several_parts_has_their_mean():
+def test_a_word_of_several_parts_has_the_mean_of_their_top_layer(monkeypatch):
     senses = ((), ("take_place%2",))
     lemmas, tags = ("it", "take_place"), ("PRP", "VB")
     sentence = SenseSentence(("It", "took_place"), lemmas, tags, senses)
     vectors = torch.tensor([[9.0], [2.0], [4.0]])
-    found = wsd.instances([sentence], [vectors])
+    layers, model = [], SimpleNamespace(settings=None, languages=("en",))
+    monkeypatch.setattr(wsd.vectors, "kept", lambda *g, **_: layers.append(g[3]) or [vectors])
+    found = wsd._read(model, [sentence], TrialContext())
+    assert layers == ["top"]
     assert found.vectors.tolist() == [[3.0]]
     assert (found.lemmas, found.kinds) == (["take_place"], ["2"])
 

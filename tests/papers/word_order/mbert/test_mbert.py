@@ -8,6 +8,7 @@ from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.mbert import tagging
 from xlrepro.papers.word_order.settings import MbertSettings
 from xlrepro.tasks.tagging import NO_LABEL
+from xlrepro.training.loop import Fit
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.encoding import TagSet, collate
 
@@ -120,6 +121,22 @@ def test_padding_changes_no_prediction_and_other_labels_no_loss(bert):
     logits = labeller.emissions(batch)[0][first]
     by_hand = torch.nn.functional.cross_entropy(logits, torch.tensor([0, 1, 2]))
     torch.testing.assert_close(labeller.loss(batch, torch.zeros(1, 0)), by_hand)
+
+
+def test_dropout_of_the_settings_is_in_a_fine_tuned_mbert_and_before_its_labels():
+    work = labelling(FROZEN_PE)
+    rates = {m.p for m in work.labeller.network.modules() if isinstance(m, torch.nn.Dropout)}
+    assert rates == {work.settings.encoder.dropout}
+    work.labeller.train().network.eval()
+    batch = collate(work.split("en", "dev")[1], [0])
+    assert not torch.equal(work.labeller.emissions(batch), work.labeller.emissions(batch))
+
+
+def test_avg_is_the_mean_over_targets_without_the_source(monkeypatch):
+    work = tagging.Labelling
+    monkeypatch.setattr(work, "train", lambda self: Fit())
+    monkeypatch.setattr(work, "score", lambda self, code, name: 90.0 if code == "en" else 10.0)
+    assert tagging.run(trial_of("mbert:ORT"), TrialContext()).details["scores"]["avg"] == 10.0
 
 
 @pytest.mark.parametrize("identifier", ["mbert:ORT", FROZEN_PE])
