@@ -57,15 +57,11 @@ def test_the_routed_unit_computes_the_equations_for_its_task():
 
 
 def test_dropout_between_layers_is_that_of_the_step():
-    x, outputs = words(2), []
+    tied, x = small_model("NMT", dropout=0.5).train().directions[0].tied("translation"), words(2)
+    second, outputs = tied.start(x[0], 2)._replace(step=1), []
     for kept in (0.0, 1.0):
-        tied = small_model("NMT", dropout=0.5).train().directions[0].tied("translation")
-        torch.manual_seed(0)
-        state = tied.start(x[0], 2)
         tied._kept[0][1] = kept
-        for given in tied.project(x):
-            state = tied.step(given, state)
-        outputs.append(state.output)
+        outputs.append(tied.step(tied.project(x)[1], second).output)
     assert not torch.equal(*outputs)
 
 

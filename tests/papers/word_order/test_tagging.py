@@ -10,7 +10,6 @@ from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, split_of
 from xlrepro.trials import TrialContext
-from xlrepro.vectors.encoding import TagSet
 
 SMALL = {"targets": ("de", "hi"), "train_sentences": 40, "test_sentences": 8, "epochs": 2}
 
@@ -48,23 +47,11 @@ def trained(settings, seed=0):
     return tagging.trained(settings, Source.of(settings, "POS"), seed, TrialContext())
 
 
-def test_training_and_selection_read_source_train_and_dev_only(read):
-    trained(settings_of("BiLSTM"))
-    assert set(read) == {("en", "train"), ("en", "dev")}
-
-
-def test_training_ends_when_patience_does(monkeypatch):
+def test_training_and_selection_read_source_train_and_dev_only(read, monkeypatch):
     monkeypatch.setattr(tagging, "score", lambda *_: 50.0)
-    _, curve = trained(settings_of("ORT", epochs=5, patience=2))
+    _, curve = trained(settings_of("BiLSTM", epochs=5, patience=2))
+    assert set(read) == {("en", "train"), ("en", "dev")}
     assert len(curve.dev_scores) == 3
-
-
-def test_few_shot_sentences_with_a_tag_that_the_source_lacks_are_left_out(monkeypatch):
-    settings = settings_of("ORT", few_shot_language="de", few_shot_share=1.0)
-    source = Source.of(settings, "POS")
-    whole = len(data.training_split(settings, source))
-    monkeypatch.setattr(data, "tag_set", lambda source: TagSet(UPOS.names[:1]))
-    assert len(data.training_split(settings, source)) == whole // 2
 
 
 def test_each_language_is_scored_on_its_own_test_set(read, monkeypatch):

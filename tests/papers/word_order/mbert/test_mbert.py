@@ -8,7 +8,6 @@ from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.mbert import tagging
 from xlrepro.papers.word_order.settings import MbertSettings
 from xlrepro.tasks.tagging import NO_LABEL
-from xlrepro.training.loop import Fit
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.encoding import TagSet, collate
 
@@ -134,7 +133,7 @@ def test_dropout_of_the_settings_is_in_a_fine_tuned_mbert_and_before_its_labels(
 
 def test_avg_is_the_mean_over_targets_without_the_source(monkeypatch):
     work = tagging.Labelling
-    monkeypatch.setattr(work, "train", lambda self: Fit())
+    monkeypatch.setattr(work, "train", lambda self: tagging.Fit())
     monkeypatch.setattr(work, "score", lambda self, code, name: 90.0 if code == "en" else 10.0)
     assert tagging.run(trial_of("mbert:ORT"), TrialContext()).details["scores"]["avg"] == 10.0
 
