@@ -6,7 +6,6 @@ from torch import nn
 from transformers import BertConfig, BertModel
 
 from tests.papers.sense_alignment.small_models import BERT, corpus, settings
-from xlrepro.papers.sense_alignment.bert import BertLayer
 from xlrepro.papers.sense_alignment.training import Run
 from xlrepro.training.optimiser import adamw
 
@@ -73,8 +72,8 @@ def test_ten_steps_with_one_sense_are_those_of_a_masked_language_model(senses):
 
 
 def test_a_layer_drops_nothing_in_evaluation():
-    sizes = settings(network=BERT | {"dropout": 0.5}).network
-    layer, x = BertLayer(sizes).eval(), torch.randn(2, 5, 8)
+    run = Run(settings(network=BERT | {"dropout": 0.5}), corpus(), "cpu")
+    layer, x = run.model.encoder.layers[0].eval(), torch.randn(2, 5, 8).double()
     assert torch.equal(layer(x), layer(x))
 
 
