@@ -22,8 +22,8 @@ def view_of(numbers, ort, trs, column="avg", profile="open", key=KEY):
 @pytest.mark.parametrize(
     ("ort", "trs", "headline"),
     [
-        ([60.0, 60.1, 60.2], [50.0, 50.2, 50.1], "Significant, in the same direction as in the"),
-        ([50.0, 50.1, 50.2], [60.0, 60.2, 60.1], "Significant, opposite to what the paper reports"),
+        ([60.0, 60.1, 60.2], [50.0, 50.2, 50.1], "Significant by itself (95 % CI), in the paper's"),
+        ([50.0, 50.1, 50.2], [60.0, 60.2, 60.1], "Significant by itself (95 % CI), opposite"),
         ([50.0, 58.0, 51.0], [52.0, 50.0, 55.0], "No significant difference"),
         ([50.0], [52.0], "One seed"),
     ],

@@ -180,6 +180,6 @@ def test_no_headline_says_the_opposite_of_the_paper_where_a_condition_failed():
     evidence, catalog = load_evidence(), load_catalog()
     for key, entry in catalog.experiments.items():
         view, main = View(key, "open", evidence.numbers), entry.answer
-        if main and headline_of(view, main).startswith("Significant, opposite"):
+        if main and "opposite to what" in headline_of(view, main):
             pair = [c for c in view.cells if c.system in (main.first, main.second)]
             assert failed_conditions(catalog, evidence.numbers, "open", pair)[0] == [], key

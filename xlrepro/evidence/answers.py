@@ -210,8 +210,8 @@ def headline_of(view: View, main: Difference) -> str:
     if math.isnan(gap.reported):
         return f"{main.first.partition(':')[2]} scores {gap.direction}"
     if (gap.reported > 0) == (gap.direction == "higher"):
-        return "Significant, in the same direction as in the paper"
-    return "Significant, opposite to what the paper reports"
+        return "Significant by itself (95 % CI), in the paper's direction"
+    return "Significant by itself (95 % CI), opposite to what the paper reports"
 
 
 def cells_sentence(verdicts: Sequence[str]) -> list[str]:
