@@ -339,6 +339,9 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
         ("wikipedia/fr.txt", "Une ligne\nUne li", " has a last line without its end"),
         ("language-model-text/de.txt", "gut\nsch\xf6n\n", ":2: expected text in UTF-8"),
         ("ramen-parallel/fr.tsv", "one\tun\ntwo\n", ":2: expected 2 columns, found 1"),
+        ("fasttext-wiki/wiki.de.vec", "2 2\ngut 1 2\nda 1\n", ":3: no word vectors .*2 finite"),
+        ("bert-base-cased/config.json", '{"num', " is not a whole .json .*: copy it again"),
+        ("bert-base-cased/model.safetensors", "cut", " is not a whole .safetensors .*: copy it"),
     ],
 )
 def test_a_supplied_file_that_is_wrong_or_cut_off_is_told_before_anything_runs(

@@ -90,6 +90,8 @@ def _resplit_english() -> list[Sentence]:
 
 OFFICIAL = f"{UTTERANCES}-official"  # with the English training file that the user supplies
 TWEETS = "sentiment-umsab"
+SLOT_DOMAINS = ("alarm", "reminder", "weather")
+DOMAINS = {UTTERANCES: SLOT_DOMAINS, OFFICIAL: SLOT_DOMAINS, TWEETS: ("tweets",)}
 REAL_VECTORS = ("encoder", "distributional", supplied.ALIGNED)  # of no artificial language
 CORPORA = {
     ARTIFICIAL: ("POS", "NER", "SF", "reviews"),

@@ -5,12 +5,15 @@ licence. Paths are those below the folder of supplied files (``paths.supplied_di
 """
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
+
+from safetensors import SafetensorError, safe_open
 
 from xlrepro.data.loading import read_sentences
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
@@ -20,6 +23,7 @@ from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
 from xlrepro.paths import data_dir, supplied_dir
 from xlrepro.values import Checked, read_model, read_yaml
+from xlrepro.vectors.vec_files import read_vec
 
 RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"
@@ -27,16 +31,29 @@ ALIGNED, WIKI = "fasttext-aligned", "fasttext-wiki"
 CONLL = "conll-ner"
 REVIEWS = "cls-acl10"
 UNSUPERVISED = ("muse", "umwe")  # vectors mapped here without a dictionary, of ``WIKI``
-# How files are read, by their top folder
+
+
+def _packed(path: Path) -> list[str]:
+    """Return the names of what a file of JSON or tensors holds; both are read as a whole."""
+    try:
+        is_json = path.suffix == ".json"
+        return list(json.loads(path.read_bytes()) if is_json else safe_open(path, "numpy").keys())
+    except (ValueError, TypeError, SafetensorError) as error:
+        why = " ".join(str(error).split())
+        raise DataError(f"{path} is not a whole {path.suffix} ({why}): copy it again") from None
+
+
+# How files are read, by their top folder, or else by their ending
 LABELLED: dict[str, Callable[[Path], Iterable[object]]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
     REVIEWS: read_reviews, "multinli_1.0": read_pairs,
     UTTERANCES: partial(read_sentences, UTTERANCES),
+    ".json": _packed, ".safetensors": _packed,
 }  # fmt: skip
 TEXTS = {"wikipedia": numbered_lines, "language-model-text": numbered_lines,
          "routing-nmt": numbered_lines,
-         "ramen-parallel": partial(rows_of, n_columns=2)}  # fmt: skip
-PACKED = (".json", ".safetensors")  # read, or refused, as a whole
+         "ramen-parallel": partial(rows_of, n_columns=2),
+         ".vec": lambda path: read_vec(path, 1000)[0]}  # fmt: skip
 CHOICE = re.compile(r"\{([^}]*)\}")
 
 
@@ -127,7 +144,8 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
 
     Args:
         names: paths below the folder of supplied files.
-        texts: whether running text is read through, too: a gigabyte takes five seconds.
+        texts: whether running text is read through, too, and the first word vectors: a gigabyte
+            takes five seconds.
 
     Raises:
         DataError: for the first line that is wrong, with file and number, or a file cut off.
@@ -136,7 +154,8 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
     counts = {file: count for each in sets for file, count in each.counts.items()}
     readers: dict[str, Any] = LABELLED | (TEXTS if texts else {})
     for name in names:
-        place, read = supplied_dir() / name, readers.get(name.partition("/")[0])
+        place = supplied_dir() / name
+        read = readers.get(name.partition("/")[0]) or readers.get(place.suffix)
         for file in sorted(place.glob("*.conllu")) or [place]:
             found = sum(1 for _ in read(file)) if read else 0
             end = b"\n\n" if read is read_conllu else b"\n"
@@ -149,7 +168,7 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
             elif stated:
                 why = f"{found} of {stated} sentences or labelled pairs" * (found != stated)
             else:
-                cut = not whole and file.suffix not in PACKED
+                cut = not whole and read is not _packed
                 why = "a last line without its end, or a last sentence without an empty line" * cut
             if why:
                 raise DataError(f"{file} has {why}: it is not the whole file; copy it again")

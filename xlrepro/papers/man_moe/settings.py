@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from xlrepro.data.named import check_source, corpus
+from xlrepro.data.named import DOMAINS, check_source, corpus
 from xlrepro.data.supplied import REVIEWS, read_by, review_file
 from xlrepro.training.settings import (
     SINGLE,
@@ -149,6 +149,9 @@ class TransferSettings(Checked):
                 raise ValueError(f"languages: {target} has the sources {of}: others, each once")
         if bool(self.domains) == (self.task == "NER"):
             raise ValueError("domains: name one or more of slots or reviews, none of entities")
+        known = DOMAINS.get(self.corpus, self.domains)
+        if not {*self.domains} <= {*known}:
+            raise ValueError(f"domains: {self.corpus} has {', '.join(known)}")
         return self
 
     def sources(self, target: str) -> tuple[str, ...]:
