@@ -5,7 +5,6 @@ measure with ``OMP_WAIT_POLICY=PASSIVE`` there, as was done for the numbers in t
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -21,10 +20,6 @@ LANGUAGES = ("en", "de", "es", "nl")  # the last one is the target
 SENTENCES, WORDS, VECTOR_DIM, LABELS = 400, 3000, 300, 9
 REPETITIONS = {"cpu": 5, "cuda": 20}
 WANTED = {"cpu": 3.0, "cuda": 6.0}
-# Seconds per main iteration of the authors' code, by threads: random text of CoNLL's lengths,
-# hidden size 128, k = 1. Quoted from elsewhere, of a like machine; their code is not run here.
-# Measured elsewhere too, side by side and in turns, one thread: ours was 11.2 times as fast.
-AUTHORS_SECONDS = {1: 2.4, 2: 1.5}
 SETTINGS = TransferSettings(
     task="NER",
     corpus="conll-ner",  # random text of its lengths, made below
@@ -66,24 +61,7 @@ def measure(device: str, threads: int) -> list[Result]:
         least=WANTED[device],
         tokens=batches.tokens,
     )
-    return [beside_the_loop, *_beside_the_authors(beside_the_loop)]
-
-
-def _beside_the_authors(measured: Result) -> list[Result]:
-    """Return the same time beside a quoted one of the authors' code, which meets no target."""
-    if measured.device != "cpu" or measured.threads not in AUTHORS_SECONDS:
-        return []
-    quoted = 1e3 * AUTHORS_SECONDS[measured.threads]
-    return [
-        replace(
-            measured,
-            peer="the authors' code, quoted for a like machine and not measured here",
-            peer_value=quoted,
-            ratio=quoted / measured.value,
-            target=None,
-            met=None,
-        )
-    ]
+    return [beside_the_loop]
 
 
 def invented_texts(generator: np.random.Generator) -> tuple[TrainingTexts, int]:

@@ -12,7 +12,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent  # that this package is instal
 def project_root() -> Path:
     """Return the folder that holds ``data/``, ``notebooks/`` and ``book/``.
 
-    ``XLREPRO_HOME`` wins; else the checkout this package is installed from.
+    ``XLREPRO_HOME`` wins; else the checkout this package is installed from, or the working folder.
 
     Raises:
         SettingsError: if ``XLREPRO_HOME`` is set and holds no ``data/reported`` folder, or if it is

@@ -35,9 +35,6 @@ def computing(precision: str) -> Iterator[None]:
     Args:
         precision: ``"single"``, ``"double"``, or ``"mixed"``, which is single but for products.
 
-    Raises:
-        SettingsError: for another word.
-
     Example:
         >>> import torch
         >>> with computing("double"):

@@ -347,8 +347,8 @@ class Record(Checked):
         """
         try:
             return _read(text.rstrip("\n"))
-        except ValidationError as error:
-            wrong = describe(error)
+        except (ValidationError, SettingsError) as error:
+            wrong = describe(error) if isinstance(error, ValidationError) else str(error)
         advice = "remove it and run again, or restore it from git"
         raise StoreError(f"{where} is not a whole record ({wrong}): {advice}")
 

@@ -12,11 +12,11 @@ from xlrepro.data.readers.columns import read_columns, read_conll_ner, read_conl
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
 from xlrepro.data.readers.text_files import numbered_lines, read_rows, read_text_lines
 from xlrepro.data.readers.trees import read_graphs, read_trees
+from xlrepro.data.readers.vec import read_vec
 from xlrepro.data.registry import Dataset
 from xlrepro.errors import DataError
 from xlrepro.values import read_model
 from xlrepro.vectors.open import lexicon
-from xlrepro.vectors.vec_files import read_vec
 
 CONLLU = "# sent_id = 1\n" + "".join(
     f"{n}\tÄpfel{n}\t_\tNOUN\t_\t_\t{n - 1}\tdep\t_\t_\n" for n in range(1, 6)

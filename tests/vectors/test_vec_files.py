@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from tests.vectors.written import write_vec
+from xlrepro.data.readers.vec import read_vec
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.vectors import vec_files
-from xlrepro.vectors.vec_files import load_vec, read_vec
+from xlrepro.vectors.vec_files import load_vec
 
 
 @pytest.fixture(autouse=True)

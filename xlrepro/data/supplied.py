@@ -19,11 +19,11 @@ from xlrepro.data.loading import read_sentences
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
 from xlrepro.data.readers.text_files import numbered_lines, rows_of
+from xlrepro.data.readers.vec import read_vec
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
 from xlrepro.paths import data_dir, supplied_dir
 from xlrepro.values import Checked, read_model, read_yaml
-from xlrepro.vectors.vec_files import read_vec
 
 RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"
@@ -36,9 +36,11 @@ UNSUPERVISED = ("muse", "umwe")  # vectors mapped here without a dictionary, of 
 def _packed(path: Path) -> list[str]:
     """Return the names of what a file of JSON or tensors holds; both are read as a whole."""
     try:
-        is_json = path.suffix == ".json"
-        return list(json.loads(path.read_bytes()) if is_json else safe_open(path, "numpy").keys())
-    except (ValueError, TypeError, SafetensorError) as error:
+        if path.suffix == ".json":
+            return list(json.loads(path.read_bytes()))
+        with safe_open(path, "numpy") as file:
+            return list(file.keys())
+    except (ValueError, TypeError, RecursionError, SafetensorError) as error:
         why = " ".join(str(error).split())
         raise DataError(f"{path} is not a whole {path.suffix} ({why}): copy it again") from None
 

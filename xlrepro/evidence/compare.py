@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import LITERATURE, load_catalog
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, View
@@ -118,10 +117,7 @@ def _not_run(experiment: "Experiment", view: View) -> set[tuple[str, str]]:
     if view.profile not in experiment.profiles:
         return set()
     filled = {(c.system, c.column) for c in view.cells}
-    try:
-        announced = experiment.announced(view.profile)
-    except DataError:  # files that name the trials must be supplied, and are not here
-        return set()
+    announced = experiment.announced(view.profile)
     return {cell for cells in announced if filled.isdisjoint(cells) for cell in cells}
 
 

@@ -69,13 +69,12 @@ class ExpertGate(nn.Module):
     Args:
         input_dim: width of the input.
         experts: number of experts.
-        bias: whether the map has a bias.
         detach: whether the gate's gradient stops at its input, so that it trains the gate alone.
     """
 
-    def __init__(self, input_dim: int, experts: int, bias: bool, detach: bool) -> None:
+    def __init__(self, input_dim: int, experts: int, detach: bool) -> None:
         super().__init__()
-        self.linear = nn.Linear(input_dim, experts, bias=bias)
+        self.linear = nn.Linear(input_dim, experts)
         self.detach = detach
 
     def forward(self, x: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 from pydantic import Field
 
-from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.errors import SettingsError
 from xlrepro.evidence.answers import Gap, gap_of
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import NO_EFFECT, ClaimVerdict
@@ -162,7 +162,7 @@ def filled(text: str, names: Mapping[str, Any], where: str, first_line: int = 1)
                                      trim_blocks=True, autoescape=False)  # fmt: skip
     try:
         return environment.from_string(text).render(**names)
-    except (jinja2.TemplateError, XlreproError, TypeError) as error:
+    except Exception as error:  # an expression raises what it likes
         line, trace = getattr(error, "lineno", None), error.__traceback__
         while trace is not None and not isinstance(error, jinja2.TemplateSyntaxError):
             if trace.tb_frame.f_code.co_filename == "<template>":

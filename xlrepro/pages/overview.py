@@ -56,7 +56,7 @@ def answer() -> str:
               for p in papers]  # fmt: skip
     signs = sum(v.status == claims.REPLICATES and v.form != "" for of in judged for v in of if v)
     kept = sum(map(claims.kept_at_five_percent, judged))
-    cells = numbers()
+    cells, all_runs = numbers(), [r for r in evidence.records if r.profile in PUBLISHED]
     return (
         "On open data, of the five main comparisons, each the core of a paper's claim, "
         f"{'none replicates: ' * (not found[claims.REPLICATES])}{claims.counted(found)}. "
@@ -66,7 +66,9 @@ def answer() -> str:
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} stand beside one of ours, "
         f"nearly all on proxies. {cells['computed']}, distances computed from a published table, "
         f"use a paper's own data: {cells['within']} agree. Of scores of trained systems "
-        f"{cells['scores'] or 'none'} had all of a paper's own data and vectors: values stay open."
+        f"{cells['scores'] or 'none'} rests on all of a paper's own data and vectors, so the "
+        "reported values are neither confirmed nor refuted. Cost in all: "
+        f"{total_cost(all_runs).brief('{:,}'.format)}."
     )
 
 

@@ -12,7 +12,7 @@ from typing import NoReturn, cast
 
 import numpy as np
 
-from xlrepro.artificial import family_of, sentence_of, sentiment
+from xlrepro.artificial import family_of, sentiment
 from xlrepro.data import named, supplied
 from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.data.sentences import Sentence
@@ -172,10 +172,7 @@ def _artificial_reviews(language: str, domain: str, split: str, n: int) -> list[
     seed = zlib.crc32(f"{language} {domain}".encode())
     drawn = family_of(FAMILY_SEED).realisations(language, n, split, seed, "statements")
     sides = ((r, sentiment(r.meaning)) for r in drawn)
-    return [
-        Example(sentence_of(r).tokens, (POLARITY[side > 0] if side else NEUTRAL,))
-        for r, side in sides
-    ]
+    return [Example(r.forms, (POLARITY[side > 0] if side else NEUTRAL,)) for r, side in sides]
 
 
 # ---- vectors as the authors' code reads them

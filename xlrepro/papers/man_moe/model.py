@@ -21,7 +21,6 @@ from xlrepro.papers.man_moe.encoding import WordTable
 from xlrepro.papers.man_moe.settings import ModelSettings
 
 KERNEL_SIZES = (3, 4, 5)  # of both convolutions [paper]
-GATE_BIAS = True  # the code; the text has a matrix alone
 TRANSFORMER_HEADS = 4  # of a Transformer as F_s, and dropout within its layers
 TRANSFORMER_DROPOUT = 0.1
 
@@ -213,7 +212,7 @@ class PrivateExtractor(nn.Module):
         self.extract = FeatureExtractor(input_dim, settings, fixed_dim)
         hidden, width = self.extract.output_dim, settings.expert_dim
         self.experts = Experts(sources, hidden, width, width, settings.dropout)
-        self.gate = ExpertGate(hidden, sources, GATE_BIAS, settings.detach_gate)
+        self.gate = ExpertGate(hidden, sources, settings.detach_gate)
         self.output_dim = width
 
     def forward(self, x: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
@@ -247,7 +246,7 @@ class Predictor(nn.Module):
         self.experts = Experts(count, input_dim, input_dim, labels, settings.dropout, 0.0)
         self.gate: ExpertGate | None = None
         if settings.tagger_experts:
-            self.gate = ExpertGate(input_dim, count, GATE_BIAS, settings.detach_gate)
+            self.gate = ExpertGate(input_dim, count, settings.detach_gate)
 
     def forward(self, features: Tensor, packing: Packing) -> tuple[Tensor, Tensor | None]:
         """Predict from the features of the tokens.

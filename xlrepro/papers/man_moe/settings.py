@@ -145,7 +145,7 @@ class TransferSettings(Checked):
         check_source(self, self.task)
         for target in self.targets:
             of = self.sources(target)
-            if not of or target in of or len({*of}) < len(of):
+            if not of or len({target, *of} & {*self.languages}) <= len(of):
                 raise ValueError(f"languages: {target} has the sources {of}: others, each once")
         if bool(self.domains) == (self.task == "NER"):
             raise ValueError("domains: name one or more of slots or reviews, none of entities")

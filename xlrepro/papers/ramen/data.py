@@ -197,12 +197,16 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
         return tuple(_artificial(language, split, limit or 1000))
     if corpus == SUPPLIED:
         train = split == "train" and language == SOURCE
-        rows = (read_pairs(opened(supplied.INFERENCE)) if train else _xnli(language, split))[:limit]
+        rows = (
+            read_pairs(opened(supplied.INFERENCE))
+            if train
+            else load_rows("xnli", f"{language}/{split}")
+        )[:limit]
         return tuple(_pair(row, language, cased=True) for row in rows)
     if split == "test":
-        found = [_pair(row, language) for row in _xnli(language, "test")]
+        found = [_pair(row, language) for row in load_rows("xnli", f"{language}/test")]
     elif language == SOURCE:
-        found = [_pair(row, SOURCE) for row in _xnli(SOURCE, "dev")]
+        found = [_pair(row, SOURCE) for row in load_rows("xnli", f"{SOURCE}/dev")]
         chosen = set(sorted({pair.premise for pair in found})[::DEV_SHARE])
         found = [pair for pair in found if (pair.premise in chosen) == (split == "dev")]
         if split == "train":
@@ -212,10 +216,6 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
     else:
         raise DataError(f"inference has no {split} data in {language}: train on English")
     return tuple(found[:limit])
-
-
-def _xnli(language: str, split: str) -> list[tuple[str, ...]]:
-    return list(load_rows("xnli", f"{language}/{split}"))
 
 
 def _pair(row: tuple[str, ...], language: str, cased: bool = False) -> Pair:

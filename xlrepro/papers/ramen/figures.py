@@ -44,6 +44,4 @@ def along_updates(frame: pd.DataFrame) -> Figure:
     tidy = framed(rows, "series", "panel", "x", "value", "low", "high")
     tidy = tidy[tidy["value"].notna()].sort_values("x", kind="stable")
     title = f"Scores after each stage; ours are far shorter ({frame['profile'].iloc[0]})"
-    return lines(
-        tidy, title, xlabel="thousands of the paper's updates", ylabel="accuracy, LAS in %"
-    )
+    return lines(tidy, title, xlabel="the paper's updates, thousands", ylabel="accuracy, LAS in %")

@@ -122,7 +122,6 @@ class HeadSettings(Budget):
     layer: Count | None = None
     hidden: Count = 500
     relation_hidden: Count = 100
-    patience: Count
 
 
 class EvaluationSettings(Checked):

@@ -76,11 +76,7 @@ class RoutedUnit(nn.Module):
     """
 
     def __init__(
-        self,
-        input_dim: int,
-        hidden_dim: int,
-        shared_blocks: int,
-        tasks: Sequence[str],
+        self, input_dim: int, hidden_dim: int, shared_blocks: int, tasks: Sequence[str]
     ) -> None:
         super().__init__()
         self.output_dim = 2 * hidden_dim

@@ -57,8 +57,7 @@ def growth(trial: Trial, context: TrialContext) -> TrialResult:
     if settings.arithmetic is not None:
         cells = [Cell(system, c, v, c, "count") for c, v in counted(settings.arithmetic).items()]
         return TrialResult(cells, signatures={STEPS: "count|v:1", EPOCHS: "count|v:1"})
-    if settings.model is None:
-        raise SettingsError("model: a row on senses needs a language model")
+    assert settings.model is not None  # see `OfSenses`
     model = training.of_trial(settings.model, trial, context)
     # The log's last look may be before the last pruning.
     left = zip(BANDS, alive_by_thirds(model.parts[0].on.cpu()), strict=True)

@@ -334,6 +334,8 @@ class OfSenses(OfOneModel):
 
     @model_validator(mode="after")
     def _has_senses(self) -> "OfSenses":
+        if (self.model is None) == (getattr(self, "arithmetic", None) is None):
+            raise ValueError("model: a row on senses needs a language model, one of numbers none")
         if self.model and (self.model.network.family, self.model.senses.senses) == ("bert", 1):
             raise ValueError("model.senses.senses: a BERT of one sense a word has none to look at")
         return self

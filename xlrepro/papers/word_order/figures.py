@@ -108,4 +108,4 @@ def gain_against_distance(frame: pd.DataFrame) -> Figure:
                  for c, v in gain.items()]  # fmt: skip
     tidy = framed(rows, "panel", "series", "x", "value", "low", "high", "name")
     return lines(tidy, "Gain of ORT over TRS", joined=False, ylabel="gain (points)",
-                 xlabel="word-order distance to English, as reported")  # fmt: skip
+                 xlabel="word-order distance to English, reported, two decimals")  # fmt: skip

@@ -295,10 +295,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             Cell(system, column, scores[language][metric], metric)
             for column, language, metric in addresses
         ],
-        details={
-            **learning(settings, model, curve, "dev_f1"),
-            "scores": scores,
-        },
+        details={**learning(settings, model, curve, "dev_f1"), "scores": scores},
         signatures={
             INTENT: metrics.accuracy_signature("sentence"),
             SLOTS: metrics.span_f1_signature(),

@@ -64,6 +64,8 @@ class EncoderSettings(Checked):
     def _heads_divide_dim(self) -> Self:
         if self.kind == "transformer" and self.dim % self.heads:
             raise ValueError(f"{self.heads} heads do not divide a width of {self.dim}")
+        if self.kind == "bilstm" and self.positions != "none":
+            raise ValueError("positions: a BiLSTM takes none")
         return self
 
 

@@ -129,9 +129,6 @@ def rcsls(
 
     Returns:
         W with the lowest loss, ``(dim, dim)``; ``x @ W`` lies in the space of y.
-
-    Raises:
-        SettingsError: if there are no pairs.
     """
     known_x, known_y = x[pairs[:, 0]], y[pairs[:, 1]]
     w = orthogonal_procrustes(known_x.astype(float), known_y.astype(float))[0]

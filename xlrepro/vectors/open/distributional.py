@@ -13,11 +13,11 @@ import numpy as np
 
 from xlrepro.artefacts import built
 from xlrepro.data import registry
+from xlrepro.data.readers.vec import read_vec
 from xlrepro.errors import SettingsError
 from xlrepro.vectors.open import lexicon, sources
 from xlrepro.vectors.open.lexicon import centred_unit_rows, pair_rows, unit_rows
 from xlrepro.vectors.tables import VectorSet, load_language, load_set, save_language
-from xlrepro.vectors.vec_files import read_vec
 
 DISTRIBUTIONAL = "distributional"  # the vectors' name
 DATASET = "word-vectors-en-fr"

@@ -35,8 +35,7 @@ from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial: accuracy (POS) or span F1 per language and ``avg`` over the targets, percent.
 
-    Details: the learning curve, the full settings, per POS language how often each tag was right,
-    and how many sentences were cut because M-BERT has no more positions.
+    Details: the learning curve, the full settings, per POS language how often each tag was right.
     """
     settings = trial.typed(MbertSettings)
     work = Labelling(settings, trial.seed, context)
