@@ -43,7 +43,7 @@ def glance() -> Markup:
     for key, paper in load_catalog().papers.items():
         head = findings.read(key)[0]
         rows.append({"key": key, "paper": paper, "head": head, **findings.compared(key, head.main)})
-    return markup("glance", rows)
+    return markup("glance", rows, findings.AXIS)
 
 
 def answer() -> str:
