@@ -77,7 +77,14 @@ def test_the_paper_s_number_stands_hollow_beside_ours(frame):
 def test_several_columns_have_a_figure_per_block(frame):
     titles = [figure.title for figure in plots.scores(frame, ["de", "fr"])]
     about = "Part-of-speech tagging in 31 languages, zero-shot (open)"
-    assert f"{about}: word vectors, accuracy" in titles
+    assert f"{about}: word vectors, accuracy; dictionary vectors (for fastText's)" in titles
+
+
+def test_a_point_close_to_a_named_one_has_no_name():
+    rows = [("", "s", x, 1.0, math.nan, math.nan, n) for x, n in ((0, "a"), (0.01, "b"), (1, "c"))]
+    frame = framed(rows, "panel", "series", "x", "value", "low", "high", "name")
+    found = texts(plots.lines(frame, "Gain", xlabel="far", ylabel="points", joined=False))
+    assert {"a", "b", "c"} & found == {"a", "c"}
 
 
 def test_gain_against_distance_names_the_rank_correlation(frame):

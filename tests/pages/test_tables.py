@@ -62,9 +62,9 @@ def test_numbers_stand_flush_right_and_sort_by_themselves_and_none_is_in_a_repr(
 
 
 def test_a_number_its_interval_the_paper_s_number_and_the_verdict_stand_in_its_cell(frame):
-    html = "".join(t._repr_html_() for t in comparison_tables(frame, {"word:ORT": "a proxy"}))
+    html = "".join(t._repr_html_() for t in comparison_tables(frame))
     assert re.search(r'href="#r-0+">60\.50\xa0±\xa06\.35</a><br><small[^>]*>[\d.]+, [+−]\d', html)
-    assert 'ORT<br><small class="xl-detail">a proxy<' in html
+    assert 'ORT<br><small class="xl-detail">dictionary vectors (for fastText&#39;s)<' in html
     assert "style=" in html
     assert "not run" in html
 
@@ -109,8 +109,10 @@ def test_the_legend_says_units_interval_and_proxies(frame):
 def test_this_run_stands_beside_the_published_numbers(numbers, frame):
     mine = compare(View(KEY, "smoke", numbers({("word:ORT", "de"): {5: 33.0}}, profile="smoke")))
     (row,) = run_table(mine, frame, "This run").frame.to_dict("records")
-    assert list(row) == ["system", "column", "the paper", "ours, open", "this run", "n"]
-    assert (row["ours, open"].text[:5], row["this run"].text[:2]) == ("60.50", "33")
+    ours, run = "ours, open (proxies)", "this run (smoke)"
+    assert list(row) == ["system", "column", "the paper", ours, run, "n"]
+    assert row["system"].detail == "open: dictionary vectors (for fastText's)"
+    assert (row[ours].text[:5], row[run].text[:2]) == ("60.50", "33")
 
 
 # -- Claims and deviations
@@ -140,8 +142,6 @@ def test_a_deviation_names_what_it_touches_and_the_claims(tmp_path):
     (claim,) = [c for c in Evidence(()).claims("word_order") if c.id == "O01w"]
     narrow = found.model_copy(update={"rows": {KEY: ("word:*",)}, "columns": {KEY: ("ar",)}})
     html = markup("deviations", [narrow], "../", {"W01": [claim]})
-    assert (
-        'href="../word_order/table2.html">word_order/table2</a> (rows word:*) (columns ar)' in html
-    )
+    assert "word_order/table2</a> (some rows) (some columns)" in html
     assert 'href="../word_order/claims.html#O01w"' in html
     assert "None is known" in markup("deviations", [], "", {})

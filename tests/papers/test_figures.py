@@ -67,7 +67,7 @@ def test_use_of_blocks_is_a_heat_map_by_pair_and_task(numbers):
     }
     key = "routing_nmt/figure2"
     figure = routing_nmt.block_usage(View(key, "open", numbers(values, experiment=key)))
-    assert "en-vi, ner, block 2: 50" in figure.alt
+    assert "Vietnamese, entities, block 2: 50" in figure.alt
 
 
 def test_scores_along_updates_stand_beside_the_paper_s():

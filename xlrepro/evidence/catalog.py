@@ -1,6 +1,7 @@
 """The catalog: the five papers and every experiment, read from ``data/catalog.yaml``."""
 
 import math
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -182,7 +183,7 @@ class CatalogEntry(Checked):
         shown_on: the page that shows its records; empty: one of its own.
         deterministic: whether a seed changes nothing, so that one run is exact.
         stand_ins: profile -> what stands in there for the paper's data.
-        weights: profile -> block -> what stands in there for the paper's pre-trained weights.
+        weights: profile -> block, or row -> what stands in for the paper's pre-trained weights.
         not_run: profile -> printed row that does not run there -> why, beside "not run".
         answer: the difference that the page's answer names first; none where no pair says it.
         contrasts: further differences, of the same two systems or others, beside the answer's.
@@ -240,15 +241,25 @@ class CatalogEntry(Checked):
         """Tell whether a column is neither of the training language nor a mean of others."""
         return column not in {*self.source_columns, *self.average_columns}
 
+    def other_data(self, profile: str, column: str) -> str:
+        """Return what stands in for the data of ``column``; empty where nothing does."""
+        stand_in = self.stand_ins.get(profile)
+        return stand_in.named(column) if stand_in and stand_in.covers(column) else ""
+
     def other_weights(self, profile: str, system: str) -> str:
         """Return what stands in for the pre-trained weights of ``system``; empty where nothing."""
-        return self.weights.get(profile, {}).get(system.partition(":")[0], "")
+        of = self.weights.get(profile, {})
+        return of.get(system) or of.get(system.partition(":")[0], "")
 
     def differs(self, profile: str, system: str, column: str) -> bool:
         """Tell whether a cell of ours is of other data or other weights than the paper's."""
-        stand_in = self.stand_ins.get(profile)
-        covered = stand_in is not None and stand_in.covers(column)
-        return covered or bool(self.other_weights(profile, system))
+        return bool(self.proxies(profile, [system], [column]))
+
+    def proxies(self, profile: str, systems: Iterable[str], columns: Iterable[str]) -> str:
+        """Return what stands in for the paper's data and weights, each once, after a semicolon."""
+        data = [self.other_data(profile, column) for column in columns]
+        weights = [self.other_weights(profile, system) for system in systems]
+        return "".join(f"; {each}" for each in dict.fromkeys([*data, *weights]) if each)
 
     def quoted_because(self, system: str) -> str:
         """Return why ``system`` has printed numbers alone and is not run; empty where it is."""

@@ -428,13 +428,14 @@ def _proxies(
     data, weights, fields = dict[str, None](), dict[str, None](), dict[str, str]()
     for experiment, system, column in cells:
         entry = catalog.experiment(experiment)
-        if stand_in := entry.stand_ins.get(profile):  # semicolons part the notes
-            named = {stand_in.named(column).replace(";", ","): None}
-            data |= named if stand_in.covers(column) else {}
+        if other := entry.other_data(profile, column):
+            data[other.replace(";", ",")] = None  # semicolons part the notes
+        if stand_in := entry.stand_ins.get(profile):
             known = stand_in.columns
             name, replaced = entry.column_name, [p for p in column.split("/") if p in known]
             fields |= {name(part): name(known[part]) for part in replaced}
-        weights |= {each: None for each in [entry.other_weights(profile, system)] if each}
+        if other := entry.other_weights(profile, system):
+            weights[other] = None
     return data, weights, fields
 
 

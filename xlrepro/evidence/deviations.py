@@ -69,16 +69,10 @@ def read_deviations(path: Path) -> list[Deviation]:
     def full(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
         return {f"{content.paper}/{name}": given for name, given in named.items()}
 
-    return [
-        each.model_copy(
-            update={
-                "experiments": tuple(full(dict.fromkeys(each.experiments, ()))),
-                "rows": full(each.rows),
-                "columns": full(each.columns),
-            }
-        )
-        for each in content.deviations
-    ]
+    return [each.model_copy(update={
+        "experiments": tuple(full(dict.fromkeys(each.experiments, ()))),
+        "rows": full(each.rows), "columns": full(each.columns),
+    }) for each in content.deviations]  # fmt: skip
 
 
 @cache
@@ -96,11 +90,8 @@ def load_deviations(experiment: str | None = None, profile: str | None = None) -
     """
     if experiment is not None:
         load_catalog().experiment(experiment)
-    return [
-        each
-        for each in _all(data_dir() / "deviations")
-        if experiment in (None, *each.experiments) and profile in (None, *each.profiles)
-    ]
+    return [d for d in _all(data_dir() / "deviations")
+            if experiment in (None, *d.experiments) and profile in (None, *d.profiles)]  # fmt: skip
 
 
 def load_errata() -> list[Erratum]:

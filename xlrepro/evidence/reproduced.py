@@ -183,6 +183,12 @@ class View:
         """Its cells, in the order of the records."""
         return self.numbers.cells(self.experiment, self.profile)
 
+    @property
+    def proxies(self) -> str:
+        """What stands in for the paper's data and weights, as the end of a title."""
+        entry = load_catalog().experiment(self.experiment)
+        return entry.proxies(self.profile, self.systems, self.columns)
+
     @cached_property
     def systems(self) -> list[str]:
         """The systems that have a cell."""

@@ -29,7 +29,7 @@ from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
 from xlrepro.values import Checked, parse_yaml
 
-AXIS = 16.0  # points, to both sides; what lies outside is drawn at its end
+AXIS = 16  # points, to both sides, at a glance; what lies outside is drawn at its end
 BECAUSE = {
     NO_EFFECT: "the 95 % CI lies within ± a quarter of the reported difference",
     "same": "the 95 % CI includes 0",
@@ -199,11 +199,15 @@ def markdown(paper: str) -> str:
     where = path_of(paper).relative_to(project_root()).as_posix()
     text = filled(body, Findings(paper).names, where, line)
     title, _, rest = text.lstrip().partition("\n")
-    forest = markup("forest", [compared(paper, each) for each in [head.main, *head.forest]])
+    rows, page = [head.main, *head.forest], Findings(paper)
+    gaps = [(each.scale, page.gap(*each.compare)) for each in rows]
+    ends = [abs(scale * value) for scale, gap in gaps for value in (gap.mean, gap.reported)]
+    axis = math.ceil(max(end for end in ends if end == end))  # no number of a page is cut off
+    forest = markup("forest", [compared(paper, each, axis) for each in rows], axis)
     return f"{title}\n\n{forest}\n\n{rest.lstrip()}"
 
 
-def compared(paper: str, each: Compared) -> dict[str, Any]:
+def compared(paper: str, each: Compared, axis: int = AXIS) -> dict[str, Any]:
     """Return a line of a forest plot: texts, and places on the axis in percent of its width."""
     page = Findings(paper)
     gap = page.gap(*each.compare)
@@ -214,21 +218,16 @@ def compared(paper: str, each: Compared) -> dict[str, Any]:
     if each.scale < 0:
         values |= {"low": gap.high, "high": gap.low}
     return {
-        "says": each.says,
-        "gap": gap,
+        "says": each.says, "gap": gap, "verdict": verdict, "claim": each.claim,
         "ours": str(gap).replace(gap.unit, each.unit, 1) if gap.unit else str(gap),
-        "verdict": verdict,
-        "claim": each.claim,
         "href": f"claims.html#{each.claim}" if each.claim else f"{each.compare[0]}.html",
         "reason": "; ".join(filter(None, (BECAUSE[outcome], note))),
-        **{name: _place(each.scale * value) for name, value in values.items()},
-    }
+        **{name: _place(each.scale * value / axis) for name, value in values.items()},
+    }  # fmt: skip
 
 
-def _place(value: float) -> float | None:
-    if math.isnan(value):
-        return None
-    return round(50 + 50 * min(max(value / AXIS, -1), 1), 2)
+def _place(share: float) -> float | None:
+    return None if math.isnan(share) else round(50 + 50 * min(max(share, -1), 1), 2)
 
 
 def in_short(paper: str) -> list[str]:

@@ -43,7 +43,7 @@ def glance() -> Markup:
     for key, paper in load_catalog().papers.items():
         head = findings.read(key)[0]
         rows.append({"key": key, "paper": paper, "head": head, **findings.compared(key, head.main)})
-    return markup("glance", rows)
+    return markup("glance", rows, findings.AXIS)
 
 
 def answer() -> str:
@@ -94,11 +94,8 @@ def numbers() -> dict[str, int]:
 def in_short() -> str:
     """Return what was found out: the first item of every findings page, by paper."""
     papers = load_catalog().papers
-    return "\n".join(
-        f"- **{{doc}}`{paper.menu} <{key}/findings>`**: {item}"
-        for key, paper in papers.items()
-        for item in findings.in_short(key)[:1]
-    )
+    return "\n".join(f"- **{{doc}}`{paper.menu} <{key}/findings>`**: {findings.in_short(key)[0]}"
+                     for key, paper in papers.items())  # fmt: skip
 
 
 # -- Claims and experiments --------------------------------------------------------------------
@@ -132,7 +129,8 @@ def claims_summary(paper: str) -> Markup:
     """Return how many of a paper's own sentences have each verdict, by what they are judged on."""
     evidence = load_evidence()
     verdicts, own = evidence.verdicts(paper), [c.id for c in evidence.claims(paper) if c.counted]
-    counts = {on: evidence.tally(paper, on) for on in next(iter(verdicts.values()))}
+    tallies = ((on, evidence.tally(paper, on)) for on in next(iter(verdicts.values())))
+    counts = {on: of for on, of in tallies if {s for s in of if of[s]} - {claims.NOT_RUN}}
     shown = [s for s in claims.STATUSES if any(each[s] for each in counts.values())]
     judged = [verdicts[claim]["open"] for claim in own]
     tested = [v for v in judged if v is not None and v.p]
@@ -141,7 +139,9 @@ def claims_summary(paper: str) -> Markup:
         f"{claims.kept_at_five_percent(judged)} of these stay significant in one direction at a "
         "false discovery rate of 5 % (Benjamini–Hochberg)."
     )
-    rows = [[status, *(each[status] for each in counts.values())] for status in shown]
+    # Additional rows that nobody ran for a claim say nothing of it
+    rows = [[s, *("–" if s == claims.NOT_RUN and ", " in on else counts[on][s] for on in counts)]
+            for s in shown]  # fmt: skip
     return table(caption, rows, "verdict, judged on", *(titled(on, paper) for on in counts))
 
 

@@ -82,24 +82,17 @@ class Page:
     """
 
     def __init__(
-        self,
-        experiment: str,
-        profile: str = "smoke",
-        seeds: Sequence[int] | None = None,
-        systems: Sequence[str] | None = None,
-        overrides: Mapping[str, Any] | None = None,
-        device: str = "auto",
-        scheduler: str | None = None,
-        jobs: int | None = None,
+        self, experiment: str, profile: str = "smoke", seeds: Sequence[int] | None = None,
+        systems: Sequence[str] | None = None, overrides: Mapping[str, Any] | None = None,
+        device: str = "auto", scheduler: str | None = None, jobs: int | None = None,
         per_gpu: int = 1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         check_call(device, jobs, scheduler, per_gpu)
         self.key, self.profile, self.store = experiment, profile, RecordStore()
         self.entry = load_catalog().experiment(experiment)
         self.experiment = find_experiment(experiment)
-        self._where: dict[str, Any] = {
-            "device": device, "scheduler": scheduler, "jobs": jobs, "per_gpu": per_gpu,
-        }  # fmt: skip
+        self._where: dict[str, Any] = {"device": device, "scheduler": scheduler, "jobs": jobs,
+                                       "per_gpu": per_gpu}  # fmt: skip
         self._trials = self.experiment.trials(profile, systems, seeds, overrides)
         self._systems, self._seeds, self._overrides = systems, seeds, dict(overrides or {})
 
@@ -140,9 +133,8 @@ class Page:
     def evidence(self) -> Evidence:
         """The records of the whole paper: a claim may span its tables."""
         keys = load_catalog().of_paper(self.key.split("/")[0])
-        return Evidence(
-            tuple(r for k in keys for p in PROFILES for r in own_records(k, p, self.store))
-        )
+        records = (r for k in keys for p in PROFILES for r in own_records(k, p, self.store))
+        return Evidence(tuple(records))
 
     @property
     def profiles(self) -> list[str]:
@@ -213,11 +205,8 @@ class Page:
         parts: list[Any] = []
         for profile in self.profiles:
             frame = self.evidence.frame(self.key, profile)
-            weights = self.entry.weights.get(profile, {})
-            ran = frame["system"][frame["n"] > 0]
-            labels = {s: w for s in ran if (w := weights.get(s.partition(":")[0]))}
             if len(frame):
-                parts += [tables.legend(frame), *tables.comparison_tables(frame, labels)]
+                parts += [tables.legend(frame), *tables.comparison_tables(frame)]
         own = [part for part in self._this_run() if isinstance(part, Table)]  # not folded
         return Shown((*parts, *own))
 

@@ -141,8 +141,10 @@ def _key(drawing: Drawing) -> None:
         handles, names = axes.get_legend_handles_labels()
         labels |= dict(zip(names, handles, strict=True))
     if len(labels) > 1:
+        columns = min(3, len(labels)) if max(map(len, labels)) <= 25 else 1  # as wide as the page
+        drawing.set_figheight(drawing.get_figheight() + 0.16 * (len(labels) // columns - 1))
         drawing.legend(list(labels.values()), list(labels), loc="outside lower center",
-                       frameon=False, ncols=min(3, len(labels)))  # fmt: skip
+                       frameon=False, ncols=columns)  # fmt: skip
 
 
 def panels(drawing: Drawing, titles: Sequence[str], height: float, **shared: Any) -> list[Axes]:
@@ -159,13 +161,9 @@ def panels(drawing: Drawing, titles: Sequence[str], height: float, **shared: Any
 
 
 def dots(
-    frame: pd.DataFrame,
-    title: str,
-    *,
-    unit: str = "",
-    zero: bool = False,
+    frame: pd.DataFrame, title: str, *, unit: str = "", zero: bool = False,
     known: Mapping[str, str] = {},
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw values with their intervals, a row per label, a mark per series.
 
     Args:
@@ -183,7 +181,7 @@ def dots(
     def draw(drawing: Drawing) -> None:
         shown = [fill(label, 32) for label in labels]
         row = max(0.17 + 0.17 * max(text.count("\n") for text in shown), 0.15 + 0.05 * len(styles))
-        drawing.set_figheight(1 + row * len(labels))
+        drawing.set_figheight(1 + row * len(labels) + len(title) / 400)
         axes = drawing.add_subplot()
         for i, (name, part) in enumerate(frame.groupby("series", sort=False)):
             shift, style = 0.7 * ((i + 0.5) / len(styles) - 0.5), styles[str(name)] | {"ls": ""}
@@ -210,14 +208,9 @@ def dots(
 
 
 def lines(
-    frame: pd.DataFrame,
-    title: str,
-    *,
-    xlabel: str,
-    ylabel: str,
-    joined: bool = True,
+    frame: pd.DataFrame, title: str, *, xlabel: str, ylabel: str, joined: bool = True,
     known: Mapping[str, str] = {},
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw values over a setting or a measure, a panel per part, a line per series.
 
     Args:
@@ -236,7 +229,7 @@ def lines(
     names, by_seed = list(dict.fromkeys(frame["panel"])), "seed" in frame
 
     def draw(drawing: Drawing) -> None:
-        drawing.suptitle(title, fontsize=9)
+        drawing.suptitle(fill(title, 84), fontsize=9)
         grid = dict(zip(names, panels(drawing, names, 2.4, sharey=True), strict=True))
         for (panel, name), part in parts:
             style: dict[str, Any] = {"ls": "-" if joined else ""}
@@ -244,10 +237,15 @@ def lines(
             style |= {"marker": ""} if joined and len(part) > MOST_MARKED and not by_seed else {}
             for _, each in part.groupby("seed") if by_seed else [("", part)]:
                 _points(grid[panel], each, each["x"].tolist(), styles[name] | style, "y")
-            for r in part.itertuples() if "name" in part else ():
-                grid[panel].annotate(r.name, (r.x, r.value), (3, 3), textcoords="offset points",
-                                     fontsize=7)  # fmt: skip
         for panel, axes in grid.items():
+            axes.autoscale_view()  # now, for distances are in pixels
+            taken = list[Any]()
+            for r in frame[frame["panel"] == panel].itertuples() if "name" in frame else ():
+                place = axes.transData.transform((r.x, r.value))
+                if r.name and all(np.abs(place - other).max() > 12 for other in taken):
+                    taken.append(place)
+                    axes.annotate(r.name, (r.x, r.value), (3, 3), textcoords="offset points",
+                                  fontsize=7)  # fmt: skip
             axes.set_xlabel(fill(xlabel, PANEL))
             if by_seed:
                 axes.locator_params(axis="x", integer=True)
@@ -258,9 +256,8 @@ def lines(
     said = []
     for place, part in parts:
         along = part.sort_values("x", kind="stable") if by_seed else part
-        ends = (
-            f"{number(float(r['value']))} at {r['x']}" for _, r in along.iloc[[0, -1]].iterrows()
-        )
+        ends = (f"{number(float(r['value']))} at {r['x']}"
+                for _, r in along.iloc[[0, -1]].iterrows())  # fmt: skip
         said.append(f"{', '.join(filter(None, map(str, place)))}: {' to '.join(ends)}")
     return drawn(title, f"{title}. {'; '.join(said)}.", draw)
 
@@ -280,9 +277,10 @@ def heat(table: pd.DataFrame, title: str, *, unit: str, decimals: int = 2) -> Fi
     def draw(drawing: Drawing) -> None:
         import seaborn as sns
 
-        drawing.set_figheight(0.9 + 0.32 * len(table))
+        drawing.set_figheight(1 + 0.32 * len(table) + len(title) / 400)
         axes = drawing.add_subplot()
-        sns.heatmap(table.astype(float), ax=axes, annot=True, fmt=f".{decimals}f", cmap="viridis",
+        narrow = table.astype(float).rename(columns=lambda name: fill(str(name), 9))
+        sns.heatmap(narrow, ax=axes, annot=True, fmt=f".{decimals}f", cmap="viridis",
                     cbar_kws={"label": unit}, annot_kws={"size": 8}, lw=0.5)  # fmt: skip
         axes.set_title(title, wrap=True)
         axes.set(xlabel="", ylabel="")
@@ -313,23 +311,25 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
         return [nothing("Reproduced means")]
     key, profile = (str(shown[name].iloc[0]) for name in ("experiment", "profile"))
     entry, paper = load_catalog().experiment(key), key.partition("/")[0]
-    title = f"{entry.title} ({profile})"
-    shown = shown.assign(column=shown["column"].map(entry.column_name))
     one, figures = shown["column"].nunique() == 1, []
     for (name, metric), part in shown.groupby(["column" if one else "block", "metric"], sort=False):
         names = short_names(part["system"].unique(), paper)
-        system, column = part["system"].map(names), part["column"]
+        names = {s: entry.shown.get(name, name) for s, name in names.items()}
+        system, column = part["system"].map(names), part["column"].map(entry.column_name)
         many = system.nunique() > column.nunique()
         tidy = part.assign(
             label=system if one or many else column, value=part["reproduced"],
             series="ours" if one else column if many else system,
         )  # fmt: skip
         known = {names[s]: c for s, c in colours_of(key, list(names)).items()}
-        name = name if one else block_titles(paper).get(str(name), name)
+        name = entry.column_name(str(name)) if one else block_titles(paper).get(str(name), "")
         metric, measure = part[["metric", "unit"]].iloc[0]
         unit = ", ".join(filter(None, (metric, measure.partition(" (")[0])))
         about = ", ".join(dict.fromkeys(filter(None, (name, metric))))
-        figures.append(dots(tidy, f"{title}: {about}", unit=unit, known=known))
+        ran = part[part["reproduced"].notna()]
+        about += entry.proxies(profile, ran["system"], ran["column"])
+        title = f"{entry.title} ({profile}): {about}"
+        figures.append(dots(tidy, title, unit=unit, known=known))
     return figures
 
 
@@ -352,9 +352,8 @@ def forest_plot(pairs: Sequence[tuple[str, str, ReproducedCell]]) -> Figure:
     where = f": {called(first.column)}" * (not several)
     title = f"Differences paired by seed, 95 % intervals{where}"
     unit = "points" if first.unit == "percent" else first.unit
-    return dots(
-        framed(rows, "label", "series", "value", "low", "high"), title, unit=unit, zero=True
-    )
+    frame = framed(rows, "label", "series", "value", "low", "high")
+    return dots(frame, title, unit=unit, zero=True)
 
 
 def over_setting(view: View, *, along: str, first: str = "", second: str = "") -> Figure:
@@ -382,5 +381,5 @@ def over_setting(view: View, *, along: str, first: str = "", second: str = "") -
         tidy = tidy.sort_values("x", kind="stable")
     what = view.cells[0].metric if view.cells else "score"
     hues = {s.partition(":")[2]: c for s, c in colours_of(view.experiment, view.systems).items()}
-    return lines(tidy, f"{what} ({view.profile})", xlabel=along, known=hues,
-                 ylabel="points" if first else what)  # fmt: skip
+    title = f"{what} ({view.profile}){view.proxies}"
+    return lines(tidy, title, xlabel=along, known=hues, ylabel="points" if first else what)

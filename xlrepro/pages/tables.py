@@ -194,7 +194,7 @@ def score(row: Mapping[str, Any]) -> Cell:
     )  # fmt: skip
 
 
-def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> list[Table]:
+def comparison_tables(frame: pd.DataFrame) -> list[Table]:
     """Return a comparison as tables that fit a page: systems and columns across each other.
 
     Systems that share no column with others have a table of their own; columns and systems that
@@ -202,7 +202,6 @@ def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> li
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns, of one experiment and profile.
-        labels: system -> what ran in it, where it stands for a row of the paper.
     """
     key, profile = (str(frame[name].iloc[0]) for name in ("experiment", "profile"))
     ran = frame[frame["n"] > 0]
@@ -221,14 +220,15 @@ def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> li
     heads: dict[str, Any] = {c: entry.column_name(c) for c in columns}
     others = {s for s in scores["system"] if usual[s] != seeds}
     titles, blocks = block_titles(key.partition("/")[0]), {s.partition(":")[0] for s in systems}
-    proxied = [(s.partition(":")[2], labels.get(s)) for s in systems]
+    labels = {s: entry.other_weights(profile, s) for s in usual}  # of what ran
+    proxied = [label for _, label in {(s.partition(":")[0], label) for s, label in labels.items()}]
     for s in systems:
         block, _, name = s.partition(":")
         weights = labels.get(s, "")
-        alone = len(blocks) == 1 or (weights and proxied.count((name, weights)) == 1)
+        alone = len(blocks) == 1 or (weights and proxied.count(weights) == 1)
         title = "" if alone else titles.get(block, block)
         said = [title, weights, f"n={usual.get(s)}" * (s in others)]
-        heads[s] = Cell(name or s, "; ".join(filter(None, said)))
+        heads[s] = Cell(entry.shown.get(name, name or s), "; ".join(filter(None, said)))
     stand_in = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {stand_in.data}" if stand_in else "")
     run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
@@ -288,7 +288,7 @@ def legend(frame: pd.DataFrame) -> Markup:
     said = {"percent": " in percent", "points": " in points", "fraction": " from 0 to 1"}
     less = {m: " (less is better)" * (load_catalog().metric(m).higher_is_better is False)
             for m in frame["metric"].unique()}  # fmt: skip
-    units = [m + said.get(u.partition(" ")[0], "") + less[m]
+    units = [entry.column_name(m) + said.get(u.partition(" ")[0], "") + less[m]
              for m, u in zip(frame["metric"], frame["unit"]) if m]  # fmt: skip
     return markup(
         "legend", ", ".join(dict.fromkeys(units)), profile,
@@ -302,18 +302,21 @@ def legend(frame: pd.DataFrame) -> Markup:
 def run_table(mine: pd.DataFrame, shown: pd.DataFrame, title: str) -> Table:
     """Return the cells of the user's own run beside the published ones and the paper's."""
     published = {(r["system"], r["column"]): r for r in shown[shown["n"] > 0].to_dict("records")}
-    key = str(mine["experiment"].iloc[0])
+    key, profile = (str(mine[name].iloc[0]) for name in ("experiment", "profile"))
     rows, entry = [], load_catalog().experiment(key)
+    at = str(shown["profile"].iloc[0]) if published else ""
     rows_of = short_names(mine["system"].unique(), key.partition("/")[0])
     for row in mine[mine["n"] > 0].to_dict("records"):
         other = published.get((row["system"], row["column"]))
         ours, theirs = (r and Cell(score(r).text, sort=r["reproduced"]) for r in (row, other))
         column = entry.column_name(row["column"])
-        system = rows_of[row["system"]] or row["system"]
+        weights = entry.other_weights(at, row["system"])
+        system = Cell(rows_of[row["system"]] or row["system"], weights and f"{at}: {weights}")
         rows.append((system, column, row["printed"], theirs, ours, row["n"]))
-    profile = f"ours, {shown['profile'].iloc[0]}" if published else "ours"
-    heads = ("system", "column", "the paper", profile, "this run", "n")
-    return Table(title, framed(rows, *heads), "This run beside the published numbers")
+    data = f"; data at {at}: {entry.stand_ins[at].data}" if at in entry.stand_ins else ""
+    other = f"ours, {at}" + " (proxies)" * (at in {**entry.stand_ins, **entry.weights})
+    heads = ("system", "column", "the paper", other if at else "ours", f"this run ({profile})", "n")
+    return Table(title + data, framed(rows, *heads), "This run beside the published numbers")
 
 
 # -- Provenance ----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """What only the MAN-MoE paper's pages show: gates, and the sizes of corpora."""
 
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import View
 from xlrepro.pages.plots import Figure, heat
@@ -19,13 +20,15 @@ def gate_weights(view: View) -> Figure:
     import pandas as pd
 
     weights: dict[str, dict[str, float]] = {}
+    entry = load_catalog().experiment(view.experiment)
     for system in view.systems:
         for cell in view.of(system):
-            target, _, source = cell.column.partition("/")
-            weights.setdefault(f"{system.partition(':')[2]}, {target}", {})[source] = cell.mean
+            target, source = map(entry.column_name, cell.column.split("/"))
+            row = f"{entry.column_name(system.partition(':')[2])}, {target}"
+            weights.setdefault(row, {})[source] = cell.mean
     above = {row: {s: w - 1 / len(of) for s, w in of.items()} for row, of in weights.items()}
     table = pd.DataFrame.from_dict(above, orient="index")
-    title = f"Average gate weight of each source's expert above chance ({view.profile})"
+    title = f"Mean gate weight of each source's expert above chance ({view.profile}){view.proxies}"
     return heat(table, title, unit="weight − 1/sources", decimals=3)
 
 

@@ -6,6 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reproduced import View
 from xlrepro.evidence.text import number
 from xlrepro.pages.plots import Figure, heat
@@ -35,11 +36,12 @@ def block_usage(view: View, source: str = "same") -> Figure:
     import pandas as pd
 
     use: dict[str, dict[str, float]] = {}
+    entry = load_catalog().experiment(view.experiment)
     for system, column in product(view.systems, view.columns):
         pair, of, task, block = column.split("/")
         if of == source and (cell := view.get(system, column)):
-            use.setdefault(f"{pair}, {task}", {})[f"block {block}"] = cell.mean
-    title = f"Use of the shared blocks by task, means over seeds ({view.profile})"
+            use.setdefault(entry.column_name(f"{pair}/{task}"), {})[f"block {block}"] = cell.mean
+    title = f"Use of the shared blocks by task, means over seeds ({view.profile}){view.proxies}"
     return heat(pd.DataFrame.from_dict(use, orient="index"), title, unit="percent", decimals=0)
 
 
@@ -58,7 +60,7 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
         chances = blocks.chances(of)
         for name, lead in blocks.leads(blocks.mean_usage(of)).items():
             count, p = sum(blocks.leads(usage)[name] > 0 for usage in of), chances[name]
-            rows.append([f"{name}, {pair}", f"{count} of {len(of)}",
+            rows.append([f"{name}, {_called(pair)}", f"{count} of {len(of)}",
                          Cell(number(100 * lead, 1, True), sort=lead),
                          Cell(number(p, 3), sort=p)])  # fmt: skip
     caption = (
@@ -69,6 +71,10 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
     )
     names = ["claim, pair", "routers", "lead of the mean, points", "p"]
     return Table(caption, framed(rows, *names), f"{profile}: claims of the figure beside chance")
+
+
+def _called(pair: str) -> str:
+    return load_catalog().experiment("routing_nmt/table1").column_name(pair)
 
 
 def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, Record]]:
@@ -94,7 +100,7 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
         lows, highs, shares = zip(*(paired_bootstrap(a, b) for a, b in shared), strict=True)
         surely = (sum(low > 0 for low in lows), sum(high < 0 for high in highs))
         gain = fmean(a - b for a, b in scores)
-        rows.append([f"{first} − {second}, {pair}", Cell(number(gain, 2, True), sort=gain),
+        rows.append([f"{first} − {second}, {_called(pair)}", Cell(number(gain, 2, True), sort=gain),
                      Cell(number(100 * fmean(shares), 0), sort=fmean(shares)),
                      *(f"{count} of {len(shared)}" for count in surely)])  # fmt: skip
     names = ("compared", "gain", "better on, %", "significantly better", "significantly worse")

@@ -7,7 +7,6 @@ from typing import Any
 
 from xlrepro.pages.plots import GREY, PALETTE, Figure, drawn, lines, nothing, panels
 from xlrepro.pages.tables import framed
-from xlrepro.papers.sense_alignment.settings import BANDS
 from xlrepro.trials import Record
 from xlrepro.values import read_yaml
 
@@ -46,13 +45,13 @@ def senses_along_training(records: Sequence[Record], profile: str) -> Figure:
         (record.systems[0].partition(":")[2], band, step[0], float(step[i]), *(float("nan"),) * 2)
         for record in records
         for step in record.details.get("alive") or ()
-        for i, band in enumerate(BANDS, start=1)
+        for i, band in enumerate(("frequent words", "mid-frequency words", "rare words"), start=1)
     ]
     frame = framed(rows, "panel", "series", "x", "value", "low", "high")
     if rows:
         at = ["panel", "series", "x"]
         frame = frame.groupby(at, sort=False, as_index=False)[["value", "low", "high"]].agg("mean")
-    title = f"Senses alive per word ({profile})"
+    title = f"Senses left per word ({profile})"
     return lines(frame, title, xlabel="steps", ylabel="senses per word")
 
 

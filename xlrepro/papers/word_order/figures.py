@@ -75,7 +75,7 @@ def gains_by_tag(view: View) -> Figure:
             rows.append((panel, tag, far[code], gap.mean, math.nan, math.nan))
     frame = framed(rows, "panel", "series", "x", "value", "low", "high")
     frame = frame.groupby("panel", sort=False).filter(lambda of: of["x"].nunique() > 1)
-    title = f"Gain over TRS by part of speech ({view.profile})"
+    title = f"Gain over TRS by part of speech ({view.profile}){view.proxies}"
     xlabel = "word-order distance to English, as reported"
     return lines(frame, title, xlabel=xlabel, ylabel="points", joined=False)
 
