@@ -69,16 +69,12 @@ def read_deviations(path: Path) -> list[Deviation]:
     def full(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
         return {f"{content.paper}/{name}": given for name, given in named.items()}
 
-    return [
-        each.model_copy(
-            update={
-                "experiments": tuple(full(dict.fromkeys(each.experiments, ()))),
-                "rows": full(each.rows),
-                "columns": full(each.columns),
-            }
-        )
-        for each in content.deviations
-    ]
+    made = list[Deviation]()
+    for each in content.deviations:
+        keys = tuple(full(dict.fromkeys(each.experiments, ())))
+        own = {"experiments": keys, "rows": full(each.rows), "columns": full(each.columns)}
+        made.append(each.model_copy(update=own))
+    return made
 
 
 @cache
@@ -96,11 +92,8 @@ def load_deviations(experiment: str | None = None, profile: str | None = None) -
     """
     if experiment is not None:
         load_catalog().experiment(experiment)
-    return [
-        each
-        for each in _all(data_dir() / "deviations")
-        if experiment in (None, *each.experiments) and profile in (None, *each.profiles)
-    ]
+    known = [d for d in _all(data_dir() / "deviations") if profile in (None, *d.profiles)]
+    return [d for d in known if experiment in (None, *d.experiments)]
 
 
 def load_errata() -> list[Erratum]:

@@ -57,17 +57,10 @@ class Evidence:
     def claims(self, key: str) -> list[Claim]:
         """Return the claims of a paper (``"ramen"``), or those that an experiment bears on.
 
-        An experiment bears on the claims whose predicates read its cells, and on those without a
-        predicate that rest on the figure of its name (``"word_order/figure2"``: "Figure 2").
+        An experiment bears on the claims whose predicates read its cells.
         """
         paper, _, experiment = key.partition("/")
-        figure = experiment.replace("figure", "Figure ")
-        return [
-            c
-            for c in load_claims(paper)
-            if not experiment
-            or (key in {r[0] for r in reads(c)} if c.predicate else c.cells == figure)
-        ]
+        return [c for c in load_claims(paper) if not experiment or key in {r[0] for r in reads(c)}]
 
     @cache  # noqa: B019
     def conditions(self, paper: str) -> list[Condition]:
