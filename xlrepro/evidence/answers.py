@@ -120,9 +120,8 @@ def gap_of(view: View, first: str, second: str, columns: Sequence[str]) -> Gap:
         ours = replace(ours, of_items=view.item_error(first, second, [c.column for c in cells]))
     unit = known.unit if known else ours.unit if ours else ""
     factor = unit_factor(ours.unit, unit) if ours else 1.0
-    mean, low, high = (
-        factor * v for v in ((ours.mean, *ours.interval) if ours else 3 * (math.nan,))
-    )
+    parts = (ours.mean, *ours.interval) if ours else 3 * (math.nan,)
+    mean, low, high = (factor * part for part in parts)
     down = bool(cells) and load_catalog().metric(cells[0].metric).higher_is_better is False
     ranked = sorted(cells, key=lambda cell: cell.mean if down else -cell.mean)
     by_column = {cell.column: factor * cell.mean for cell in ranked}
@@ -148,13 +147,13 @@ def _name(view: View, main: Difference, gap: Gap) -> str:
     ours, count = entry.column_at(view.profile, main.column), len(gap.columns)
     column = entry.column_name(next(iter(gap.columns), ours))
     if count > 1 or (not count and "*" in main.column):
-        head, star, tail = main.column.partition("*")
+        head, _, tail = main.column.partition("*")
         own = [c.removeprefix(head).removesuffix(tail) for c in sorted(gap.columns)]
         names = [entry.column_name(part).replace(", ", " ") for part in own or ["the columns"]]
         kind = "languages" if all(len(name) == 2 for name in names) else "columns"
-        mean = f"mean of {enumerated(names) if count <= 3 else f'{count} {kind}'}"
-        fixed = entry.column_name(f"{head * bool(star)}{tail}".strip("/"))
-        column = ", ".join(filter(None, (fixed, mean)))
+        which = enumerated(names) if count <= 3 else f"{count} {kind}"
+        fixed = entry.column_name(f"{head}{tail}".strip("/")) * ("*" in main.column)
+        column = f"{fixed}, mean of {which}".lstrip(", ")
     elif ours != main.column and "*" not in main.column:
         column += f" for {entry.column_name(main.column)}"
     block, _, first = main.first.partition(":")
@@ -207,8 +206,7 @@ def headline_of(view: View, main: Difference) -> str:
     if not gap.n:
         return "The main difference was not run"
     sides = [view.get(s, c) for s in (main.first, main.second) for c in gap.columns]
-    compared = [cell for cell in sides if cell is not None]
-    if (untested := _untested(view, compared)) or gap.n == 1:
+    if (untested := _untested(view, [cell for cell in sides if cell])) or gap.n == 1:
         return untested or "One seed: a direction, without an interval"
     if gap.direction == "same":
         return "No significant difference (95 % CI)"
