@@ -284,7 +284,9 @@ def test_a_cell_that_is_read_for_several_of_the_paper_s_is_compared_once():
     arrays, _, _ = claims.laid_out(read, lambda cell: 0.5)
     text = 'all(v("word:ORT", c) > v("word:TRS", c) for c in ["de", "es"])'
     true = evaluate(text, "X", {"v": lambda *at: arrays["word_order/table2", *at]}, {})
-    assert [claims._named(arrays, leaf) for leaf in true.leaves] == ["ORT over TRS in de"]
+    known = (claims.load_claims("word_order")[0], "open", {*arrays}, arrays)
+    said = [claims._named(*known, leaf, (-2.0, 3.0)) for leaf in true.leaves]
+    assert said == ["ORT − TRS, de: +0.65 points (−2.00 to +3.00), where above 0 is claimed"]
 
 
 def test_what_too_few_draws_agree_with_does_not_replicate():

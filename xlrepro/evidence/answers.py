@@ -14,8 +14,8 @@ from xlrepro.evidence.conditions import failed_conditions
 from xlrepro.evidence.deviations import WEIGHTS, Deviation, load_deviations
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.reproduced import AVERAGE, View, joined_cell
-from xlrepro.evidence.text import in_words, minus, number
+from xlrepro.evidence.reproduced import AVERAGE, ReproducedCell, View, joined_cell
+from xlrepro.evidence.text import enumerated, in_words, minus, number
 from xlrepro.trials import Record
 
 MEANING = {
@@ -23,6 +23,8 @@ MEANING = {
     "open": "open data: evidence for orderings",
     "paper": "paper scale: evidence for values",
 }
+SENTENCES = {"text": "Claims of the paper that rest on this page",
+             "figure": "Sentences on the figure, by a rule of ours"}  # fmt: skip
 NO_RECORDS = "Nothing has been run on real data yet"
 MOST_DECIMALS = 3
 MEASURES = {"percent": "points", "fraction": "F1"}  # what differences are counted in
@@ -118,19 +120,14 @@ def gap_of(view: View, first: str, second: str, columns: Sequence[str]) -> Gap:
         ours = replace(ours, of_items=view.item_error(first, second, [c.column for c in cells]))
     unit = known.unit if known else ours.unit if ours else ""
     factor = unit_factor(ours.unit, unit) if ours else 1.0
-    low, high = ours.interval if ours else (math.nan, math.nan)
+    parts = (ours.mean, *ours.interval) if ours else 3 * (math.nan,)
+    mean, low, high = (factor * part for part in parts)
     down = bool(cells) and load_catalog().metric(cells[0].metric).higher_is_better is False
     ranked = sorted(cells, key=lambda cell: cell.mean if down else -cell.mean)
-    return Gap(
-        factor * ours.mean if ours else math.nan,
-        factor * low,
-        factor * high,
-        ours.n if ours else 0,
-        MEASURES.get(unit.split(" ")[0], unit),
-        fmean(one - other for one, other in theirs),
-        len(known.printed.partition(".")[2]) if known else 2,
-        {cell.column: factor * cell.mean for cell in ranked},
-    )
+    by_column = {cell.column: factor * cell.mean for cell in ranked}
+    unit, n = MEASURES.get(unit.split(" ")[0], unit), ours.n if ours else 0
+    decimals = len(known.printed.partition(".")[2]) if known else 2
+    return Gap(mean, low, high, n, unit, fmean(a - b for a, b in theirs), decimals, by_column)
 
 
 def main_gap(view: View, main: Difference) -> Gap:
@@ -150,7 +147,13 @@ def _name(view: View, main: Difference, gap: Gap) -> str:
     ours, count = entry.column_at(view.profile, main.column), len(gap.columns)
     column = entry.column_name(next(iter(gap.columns), ours))
     if count > 1 or (not count and "*" in main.column):
-        column = f"mean of {count} columns" if count else "mean of the columns"
+        head, _, tail = main.column.partition("*")
+        own = [c.removeprefix(head).removesuffix(tail) for c in sorted(gap.columns)]
+        names = [entry.column_name(part).replace(", ", " ") for part in own or ["the columns"]]
+        kind = "languages" if all(len(name) == 2 for name in names) else "columns"
+        which = enumerated(names) if count <= 3 else f"{count} {kind}"
+        fixed = entry.column_name(f"{head}{tail}".strip("/")) * ("*" in main.column)
+        column = f"{fixed}, mean of {which}".lstrip(", ")
     elif ours != main.column and "*" not in main.column:
         column += f" for {entry.column_name(main.column)}"
     block, _, first = main.first.partition(":")
@@ -174,6 +177,9 @@ def answer(
         return Answer(NO_RECORDS, (), (), f"{MEANING['smoke'].capitalize()}: see below.")
     if main:
         headline = headline_of(view, main)
+        if entry.contrasts and not headline.startswith(NOT_TESTABLE.capitalize()):
+            name = _name(view, main, main_gap(view, main))
+            headline = f"{name}: {headline[:1].lower()}{headline[1:]}"
         lines = [difference_sentence(view, each) for each in (main, *entry.contrasts)]
     else:
         lines, told = [], [(c, v) for c, v in judged if c.id == entry.main_claim]
@@ -184,9 +190,10 @@ def answer(
             lines = [f"{reason[:1].upper()}{reason[1:]}."] * bool(reason)
         else:
             cells = cells_sentence([row["verdict"] for row in compared_rows(view)])
-            headline = cells[0] if cells else entry.title
-    if counts := counted(status_counts([v for claim, v in judged if claim.counted])):
-        lines.append(f"Claims of the paper that rest on this page: {counts}.")
+            headline = _untested(view, view.cells) or (cells[0] if cells else entry.title)
+    for kind, whose in SENTENCES.items():
+        if counts := counted(status_counts([v for claim, v in judged if claim.kind == kind])):
+            lines.append(f"{whose}: {counts}.")
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     known = load_deviations(view.experiment, view.profile)
     why = [d for d in known if d.weight == WEIGHTS[0] and not entry.ours][:2]
@@ -199,19 +206,21 @@ def headline_of(view: View, main: Difference) -> str:
     if not gap.n:
         return "The main difference was not run"
     sides = [view.get(s, c) for s in (main.first, main.second) for c in gap.columns]
-    compared = [cell for cell in sides if cell is not None]
-    failed, _ = failed_conditions(load_catalog(), view.numbers, view.profile, compared)
-    if failed:
-        return f"{NOT_TESTABLE.capitalize()}: {'; '.join(failed)}"
-    if gap.n == 1:
-        return "One seed: a direction, without an interval"
+    if (untested := _untested(view, [cell for cell in sides if cell])) or gap.n == 1:
+        return untested or "One seed: a direction, without an interval"
     if gap.direction == "same":
         return "No significant difference (95 % CI)"
+    agrees = (gap.reported > 0) == (gap.direction == "higher")
+    how = "in the paper's direction" if agrees else "opposite to what the paper reports"
     if math.isnan(gap.reported):
-        return f"{main.first.partition(':')[2]} scores {gap.direction}"
-    if (gap.reported > 0) == (gap.direction == "higher"):
-        return "Significant by itself (95 % CI), in the paper's direction"
-    return "Significant by itself (95 % CI), opposite to what the paper reports"
+        how = f"{main.first.partition(':')[2]} scores {gap.direction}"
+    return f"Significant by itself (95 % CI), {how}"
+
+
+def _untested(view: View, cells: Sequence[ReproducedCell]) -> str:
+    """Return that cells test nothing, and the conditions that failed; empty where none did."""
+    failed, _ = failed_conditions(load_catalog(), view.numbers, view.profile, cells)
+    return f"{NOT_TESTABLE.capitalize()}: {'; '.join(failed)}" * bool(failed)
 
 
 def cells_sentence(verdicts: Sequence[str]) -> list[str]:

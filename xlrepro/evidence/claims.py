@@ -25,10 +25,10 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.conditions import failed_conditions
 from xlrepro.evidence.intervals import ALPHA, LEVEL, half_width, sources_of, tail_of
-from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
+from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse, shown
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers, View
-from xlrepro.evidence.text import enumerated, number
+from xlrepro.evidence.text import enumerated, minus, number
 from xlrepro.paths import data_dir
 from xlrepro.values import Checked, read_model
 
@@ -315,33 +315,44 @@ def _part(name: str, places: Places) -> Callable[[Truth], Array]:
     )
 
 
-def _named(cells: Mapping[Address, Array], leaf: Truth, profile: str = "") -> str:
-    """Return which cells a comparison compares, by what differs in their names; else its text.
+def _named(
+    claim: Claim, profile: str, points: set[Address], cells: Mapping[Address, Array],
+    leaf: Truth, ends: Sequence[float],
+) -> str:  # fmt: skip
+    """Return the difference of a comparison, named by what differs in its cells' names, and what is
+    claimed of it; of a comparison with a constant the value.
 
-    A column that is a proxy for the paper's has its own name.
-
-    Example:
-        >>> a, b = np.zeros(1), np.ones(1)
-        >>> cells = {("ramen/table1", "base:A", "fr"): a, ("ramen/table1", "base:B", "fr"): b}
-        >>> _named(cells, Truth(b > a, gap=b - a, sides=(b, a)))
-        'B over A in fr'
+    Args:
+        claim: whose. What it compares with 0 is its rank correlation, where it has one.
+        profile: of the cells; a column that is a proxy for the paper's has its own name there.
+        points: the cells in percent, whose differences are points.
+        cells: all that the claim reads.
+        leaf: the comparison.
+        ends: of the difference's interval.
     """
+    for limit, sign, where in zip(leaf.sides, (-1, 1), ("below", "above")):
+        if isinstance(limit, int | float):
+            value, low, high = (number(limit + sign * v) for v in (leaf.gap[0], *ends[::sign]))
+            what = "Spearman's correlation " * ("spearman(" in claim.predicate and not limit)
+            return f"{what}{value} ({low} to {high}), where {where} {shown(limit)} is claimed"
     known = [a for side in leaf.sides for a in [a for a, of in cells.items() if of is side][:1]]
-    if len(known) != 2:
-        return leaf.text or "a difference"
-    entries = [load_catalog().experiment(experiment) for experiment, _, _ in known]
-    names = [(*s.split(":", 1), entry.column_name(entry.column_at(profile, c)))
-             for entry, (_, s, c) in zip(entries, known)]  # fmt: skip
-    first, second = [[n for n, o in zip(*p) if n != o] for p in (names, names[::-1])]
-    same = [n for n, other in zip(*names) if n == other]
-    return f"{', '.join(first)} over {', '.join(second)} in {', '.join(same[-1:])}"
+    name = f"{leaf.text}, a difference of".lstrip(", ")
+    if len(known) == 2:
+        entries = [load_catalog().experiment(experiment) for experiment, _, _ in known]
+        names = [(*s.split(":", 1), e.column_name(e.column_at(profile, c)).replace(", ", " "))
+                 for e, (_, s, c) in zip(entries, known)]  # fmt: skip
+        first, second = (", ".join(n for n, o in zip(*p) if n != o) for p in (names, names[::-1]))
+        name = ", ".join([minus(first, second), *[n for n, o in zip(*names) if n == o][-1:]]) + ":"
+    gap, low, high = (number(each, 2, signed=True) for each in (leaf.gap[0], *ends))
+    unit = " points" * (len(known) == 2 and points.issuperset(known))
+    return f"{name} {gap}{unit} ({low} to {high}), where above 0 is claimed"
 
 
 def decide(
     truth: Truth,
     places: Places,
     reported: Sequence[Truth] = (),
-    named: Callable[[Truth], str] = lambda leaf: leaf.text,
+    named: Callable[[Truth, Sequence[float]], str] = lambda leaf, ends: leaf.text,
 ) -> ClaimVerdict:
     """Return the verdict on a predicate by its comparisons and draws alone.
 
@@ -355,7 +366,7 @@ def decide(
         reported: each of its comparisons on the printed numbers, in the same order; none where
             nothing is printed, or where the paper's numbers do not bear it out. Of several printed
             differences that one of ours stands for, the smallest counts.
-        named: what a comparison is called.
+        named: what is told of a comparison and its interval.
     """
     tests = {leaf.name: tested(leaf, places) for leaf in truth.leaves}
     theirs = dict[Any, float]()
@@ -386,8 +397,7 @@ def decide(
     for leaf in truth.leaves if status == INCONCLUSIVE and decidable else ():
         side, *ends = tests[leaf.name]
         if side[0] == p[0]:
-            gap, low, high = (number(each, 2, signed=True) for each in (leaf.gap[0], *ends))
-            note = f"least certain: {named(leaf)}, by {gap} ({low} to {high})"
+            note = f"least certain: {named(leaf, ends)}"
             note += ", significant alone, not after Holm's correction" * bool(ends[1] < 0)
     if status == INCONCLUSIVE and decidable and not note:
         note = f"true in {100 * share:.0f} % of draws, where {100 * LEVEL:.0f} % are required"
@@ -514,10 +524,8 @@ def _evaluated(claim: Claim, look_up: Callable[[Address], Array]) -> Truth:
         "distance": lambda lang: look_up((f"{paper}/distances", distance, lang)),
         "columns": lambda table, system: _columns(f"{paper}/{table}", system),
         "targets": lambda table, system: _columns(f"{paper}/{table}", system, True),
-        "systems": lambda table, block="": [
-            s for s in load_reported().systems(f"{paper}/{table}")
-            if s.startswith(f"{block}:" if block else "")
-        ],
+        "systems": lambda table, block="": [s for s in load_reported().systems(f"{paper}/{table}")
+                                            if s.startswith(f"{block}:" if block else "")],
     }  # fmt: skip
     true = evaluate(claim.predicate, where, functions, claim.names)
     if not isinstance(true, Truth):
@@ -587,9 +595,9 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     is_printed = all(c is not None and c.value is not None for c in read.values())
     fits = is_printed and printed.values[0] and len(printed.every) == len(true.every)
     theirs = printed.every if fits and not claim.magnitudes else ()
-    verdict = decide(
-        true, places, theirs, partial(_named, arrays | drawn, profile=condition.profile)
-    )
+    points = {a for a, c in cells.items() if c.unit == "percent"}
+    named = partial(_named, claim, condition.profile, points, arrays | drawn)
+    verdict = decide(true, places, theirs, named)
     alone = None
     if paired := places["seeds"].stop - places["seeds"].start:
         alone = int(np.broadcast_to(true.counted(_part("seeds", places)), paired).sum())

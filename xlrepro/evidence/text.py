@@ -27,13 +27,13 @@ def enumerated(names: Sequence[str]) -> str:
 
 
 def minus(first: str, second: str) -> str:
-    """Return the name of a difference; a name that begins with a hyphen stands in quotes.
+    """Return the name of a difference; names that begin with a hyphen stand in quotes.
 
     Example:
         >>> minus("ORT", "TRS"), minus("MAN-MoE", "- MoE")
         ('ORT − TRS', 'MAN-MoE − “- MoE”')
     """
-    return f"{first} − {f'“{second}”' if second.startswith('- ') else second}"
+    return " − ".join(f"“{name}”" if name.startswith("- ") else name for name in (first, second))
 
 
 def number(value: float | None, decimals: int = 2, signed: bool = False) -> str:
