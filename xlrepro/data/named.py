@@ -95,15 +95,10 @@ DOMAINS = {UTTERANCES: SLOT_DOMAINS, OFFICIAL: SLOT_DOMAINS, TWEETS: ("tweets",)
 REAL_VECTORS = ("encoder", "distributional", supplied.ALIGNED)  # of no artificial language
 CORPORA = {
     ARTIFICIAL: ("POS", "NER", "SF", "reviews"),
-    "ud-r2.2": ("POS",),
-    "ud-release": ("POS",),  # the official release of Universal Dependencies 2.2
-    "panx-wikiann": ("NER",),
-    supplied.CONLL: ("NER",),
-    UTTERANCES: ("SF",),
-    OFFICIAL: ("SF",),
-    TWEETS: ("reviews",),
-    supplied.REVIEWS: ("reviews",),
-}
+    "ud-r2.2": ("POS",), "ud-release": ("POS",),  # the official release of UD 2.2
+    "panx-wikiann": ("NER",), supplied.CONLL: ("NER",), UTTERANCES: ("SF",), OFFICIAL: ("SF",),
+    TWEETS: ("reviews",), supplied.REVIEWS: ("reviews",),
+}  # fmt: skip
 
 
 def corpus(name: str, task: str) -> Corpus:

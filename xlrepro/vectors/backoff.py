@@ -22,12 +22,9 @@ _PROCLITICS = {
 }
 # Sounds that join the parts of a compound.
 _LINKS = {
-    "de": ("s", "es", "n", "en", "er", "e"),
-    "nl": ("s", "en", "e"),
-    "sv": ("s",),
-    "da": ("s", "e"),
-    "no": ("s", "e"),
-}
+    "de": ("s", "es", "n", "en", "er", "e"), "nl": ("s", "en", "e"),
+    "sv": ("s",), "da": ("s", "e"), "no": ("s", "e"),
+}  # fmt: skip
 # Korean particles, longest first.
 _PARTICLES = (
     "에서는", "으로는", "에서도", "으로도", "이라고", "이라는", "에게서",

@@ -19,14 +19,9 @@ from xlrepro.data.supplied import ALIGNED, vector_files
 SOURCE = "en"
 INFERENCE = "multinli_1.0/multinli_1.0_train.jsonl"
 TREEBANKS = {
-    "en": "English-EWT",
-    "fr": "French-GSD",
-    "ru": "Russian-GSD",
-    "ar": "Arabic-PADT",
-    "hi": "Hindi-HDTB",
-    "vi": "Vietnamese-VTB",
-    "zh": "Chinese-GSD",
-}
+    "en": "English-EWT", "fr": "French-GSD", "ru": "Russian-GSD", "ar": "Arabic-PADT",
+    "hi": "Hindi-HDTB", "vi": "Vietnamese-VTB", "zh": "Chinese-GSD",
+}  # fmt: skip
 
 
 def text_path(language: str) -> str:
