@@ -596,8 +596,8 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
     fits = is_printed and printed.values[0] and len(printed.every) == len(true.every)
     theirs = printed.every if fits and not claim.magnitudes else ()
     points = {a for a, c in cells.items() if c.unit == "percent"}
-    named = partial(_named, claim, condition.profile, points, arrays | drawn)
-    verdict = decide(true, places, theirs, named)
+    said_of = partial(_named, claim, condition.profile, points, arrays | drawn)
+    verdict = decide(true, places, theirs, said_of)
     alone = None
     if paired := places["seeds"].stop - places["seeds"].start:
         alone = int(np.broadcast_to(true.counted(_part("seeds", places)), paired).sum())
