@@ -2,6 +2,7 @@
 
 import torch
 
+from xlrepro.data.named import DOMAINS
 from xlrepro.papers.man_moe.encoding import CharacterIds
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
@@ -14,7 +15,8 @@ WORDS, VECTOR_DIM, LABELS = 30, 7, 5
 
 def make_settings(model=None, **changes):
     """Return settings of a small model; ``model`` changes its parts."""
-    domains = () if changes.get("task", "NER") == "NER" else ("Calendar",)
+    named = DOMAINS.get(changes.get("corpus"), ("Calendar",))
+    domains = () if changes.get("task", "NER") == "NER" else named[:1]
     values = {"task": "NER", "domains": domains, "corpus": "artificial", "vectors": "dictionary"}
     values |= {"languages": ("en", "es", "nl", "de"), "targets": ("de",)}
     values |= {"lambda1": 0.3, "lambda2": 0.2, "discriminator_steps": 2, "learning_rate": 0.01}
