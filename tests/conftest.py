@@ -42,9 +42,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def _mirror_only_where_asked(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _mirror_where_asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Name the mirror to tests marked ``mirror``; hide it from all others."""
     if request.node.get_closest_marker("mirror"):
         monkeypatch.setenv("XLREPRO_MIRROR", str(MIRROR))

@@ -24,6 +24,12 @@ def finished(trial: Trial, result: TrialResult, **changes: Any) -> Record:
     return make_record(trial, result, **fields | changes)
 
 
+def with_details(record: MakeRecord, *details: dict[str, Any], **more: Any) -> list[Record]:
+    """Return records, a seed each, with these details."""
+    made = (record(seed=seed, **more) for seed in range(len(details)))
+    return [r.model_copy(update={"details": each}) for r, each in zip(made, details, strict=True)]
+
+
 @pytest.fixture(scope="session")
 def record() -> MakeRecord:
     """Make a record of word_order/table2 from values by column."""
@@ -41,9 +47,8 @@ def record() -> MakeRecord:
             seed=seed, settings=settings, task="word_order/pos",
         )  # fmt: skip
         found = [Cell(system, column, value, metric) for column, value in cells.items()]
-        result = TrialResult(
-            found, training_tokens=training_tokens, training_seconds=wall_seconds / 2
-        )
+        seconds = wall_seconds / 2
+        result = TrialResult(found, training_tokens=training_tokens, training_seconds=seconds)
         more = {"versions": {"xlrepro": code_version("word_order")}, "data": {"corpus": "b" * 64}}
         more |= {"git": GitState(commit=commit, dirty=False), "wall_seconds": wall_seconds}
         return finished(trial, result, **more | changes)

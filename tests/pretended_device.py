@@ -155,9 +155,7 @@ def _lstm_cell(given: Any, hidden: Any, cell: Any, *biases: Any) -> Any:
     return o * new.tanh(), new, torch.cat((i, f, c, o), 1)
 
 
-def _lstm_cell_backward(
-    of_hidden: Any, of_new: Any, cell: Any, new: Any, gates: Any, bias: bool
-) -> Any:
+def _lstm_backward(of_hidden: Any, of_new: Any, cell: Any, new: Any, gates: Any, bias: bool) -> Any:
     i, f, c, o = gates.chunk(4, 1)
     t = new.tanh()
     of_hidden = torch.zeros_like(cell) if of_hidden is None else of_hidden
@@ -170,7 +168,7 @@ def _lstm_cell_backward(
 
 FUSED_CELLS = {  # which the CPU lacks
     aten._thnn_fused_lstm_cell.default: _lstm_cell,
-    aten._thnn_fused_lstm_cell_backward_impl.default: _lstm_cell_backward,
+    aten._thnn_fused_lstm_cell_backward_impl.default: _lstm_backward,
 }
 
 

@@ -26,7 +26,7 @@ def test_an_interrupted_build_leaves_nothing_and_is_made_again(cache):
     assert not (folder / "half").exists()
 
 
-def test_a_checkpoint_goes_once_the_artefact_is_on_the_disk_and_a_full_one_is_named(
+def test_a_checkpoint_goes_once_its_artefact_is_there_and_a_full_disk_is_named(
     monkeypatch, tmp_path
 ):
     (checkpoint := tmp_path / "work.pt").write_text("days")

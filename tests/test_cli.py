@@ -115,9 +115,8 @@ def test_a_place_that_cannot_be_written_or_stood_in_is_one_line(tmp_path, line, 
 
 
 def test_what_the_terminal_has_no_letters_for_is_replaced():
-    done, whole = (
-        shell("xlrepro status ramen", PYTHONIOENCODING=code) for code in ("ascii", "utf-8")
-    )
+    codes = ("ascii", "utf-8")
+    done, whole = (shell("xlrepro status ramen", PYTHONIOENCODING=code) for code in codes)
     assert (done.returncode, done.stderr) == (0, "")
     assert (done.stdout.isascii(), whole.stdout.isascii()) == (True, False)
 
@@ -170,9 +169,8 @@ def home(tmp_path, monkeypatch, toy_alone):
     monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "build"))
     entry = CatalogEntry(short="Fake: it", title="It", question="Does it run?", reported=())
-    catalog = Catalog(
-        papers={}, metrics={}, experiments={"toy/table": entry, "toy/smoke_only": entry}
-    )
+    both = {"toy/table": entry, "toy/smoke_only": entry}
+    catalog = Catalog(papers={}, metrics={}, experiments=both)
     monkeypatch.setattr("xlrepro.evidence.catalog.load_catalog", lambda: catalog)
     return tmp_path
 
@@ -344,9 +342,7 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
         ("bert-base-cased/model.safetensors", "cut", " is not a whole .safetensors .*: copy it"),
     ],
 )
-def test_a_supplied_file_that_is_wrong_or_cut_off_is_told_before_anything_runs(
-    invoke, home, monkeypatch, file, content, said
-):
+def test_a_wrong_supplied_file_is_told_before_runs(invoke, home, monkeypatch, file, content, said):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(home))
     (home / file).parent.mkdir(parents=True)
     (home / file).write_text(content, "latin-1")

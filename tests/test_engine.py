@@ -89,9 +89,7 @@ def test_a_trial_named_again_runs_once_more_and_no_other(run, store, trial_of, t
 
 
 @pytest.mark.parametrize("made", [True, False])
-def test_a_trial_held_by_another_run_is_waited_for_and_run_if_given_up(
-    run, store, trial_of, record_of, made
-):
+def test_a_trial_held_by_another_run_is_waited_for_or_run(run, store, trial_of, record_of, made):
     held, free = trial_of(0), trial_of(1)
     lock, over = store.lock(held.key), Event()
 
@@ -113,9 +111,7 @@ def test_a_trial_held_by_another_run_is_waited_for_and_run_if_given_up(
     assert [r.seed for r in summary.done] == ([1] if made else [1, 0])
 
 
-def test_one_seed_of_each_row_comes_first_so_that_workers_build_different_models(
-    run, store, trial_of, monkeypatch
-):
+def test_one_seed_of_each_row_comes_first(run, store, trial_of, monkeypatch):
     trials = [trial_of(seed, columns=(column,)) for column in ("en", "de") for seed in (0, 1)]
     seeds, taken, lock = {t.key: t.seed for t in trials}, [], store.lock
 
@@ -199,9 +195,7 @@ def test_a_notebooks_last_line_holds_no_time(monkeypatch, trial_of):
 # ---- clusters and workers
 
 
-def test_our_cluster_has_its_own_settings_speaks_tls_and_is_on_this_machine_only(
-    tmp_path, monkeypatch
-):
+def test_our_cluster_has_its_own_settings_speaks_tls_and_is_on_this_machine(tmp_path, monkeypatch):
     dask.config.set({"distributed.scheduler.allowed-failures": 7, "xlrepro-of-a-user": 1})
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "9")
     with local_client("cpu", jobs=1, per_gpu=1, n_trials=1, scratch=tmp_path) as client:
@@ -244,9 +238,7 @@ def test_a_worker_with_other_code_is_refused_by_its_name(run, trial_of, monkeypa
         ({"supplies": ["a.txt"]}, r"no a\.txt below"),  # where the worker is
     ],
 )
-def test_a_worker_that_cannot_run_a_trial_is_refused_before_any_begins(
-    run, trial_of, tmp_path, settings, said
-):
+def test_a_worker_unfit_for_a_trial_is_refused_at_once(run, trial_of, tmp_path, settings, said):
     settings = settings | {"ran": str(tmp_path / "ran")}
     with pytest.raises(SettingsError, match=rf"^worker tcp://.*{said}"):
         run([trial_of(), trial_of(settings=settings)])
@@ -273,9 +265,7 @@ def test_a_worker_of_several_threads_is_refused(store, trial_of, tmp_path):
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
 
 
-def test_a_killed_workers_trial_is_done_by_another_and_a_line_says_so(
-    store, scheduler, trial_of, capsys, tmp_path
-):
+def test_a_killed_workers_trial_is_done_by_another(store, scheduler, trial_of, capsys, tmp_path):
     ran, settings = tmp_path / "ran", {"ran": str(tmp_path / "ran"), "sleep": 2.0}
     with ThreadPoolExecutor(1) as pool:
         trials = [trial_of(settings=settings)]
@@ -288,9 +278,7 @@ def test_a_killed_workers_trial_is_done_by_another_and_a_line_says_so(
     assert "was lost; its trial is tried once more" in capsys.readouterr().err
 
 
-def test_a_record_knows_the_data_it_read_and_a_commit_of_before_the_trial(
-    trial_of, tmp_path, monkeypatch
-):
+def test_a_record_knows_its_data_and_the_commit_before_the_trial(trial_of, tmp_path, monkeypatch):
     ran = tmp_path / "ran"
 
     def no_commit():

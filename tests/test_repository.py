@@ -28,18 +28,14 @@ CORPUS_SUFFIXES |= {".npy", ".pt"}
 # Written in pieces, so that this file does not hold what it looks for.
 HOSTS = ("pypi org", "files pythonhosted org", "deb debian org", "registry npmjs org")
 PACKAGE_HOSTS = [host.replace(" ", ".") for host in HOSTS]
-MACHINE_PATHS = re.compile(
-    "|".join([r"/wor" + r"k/\w", r"/roo" + r"t/[\w.]", r"/op" + r"t/wheels"])
-)
+MACHINE_PATHS = re.compile(r"/wor" + r"k/\w|/roo" + r"t/[\w.]|/op" + r"t/wheels")
 
 
 @cache
 def tracked() -> list[Path]:
     """Return every file that git tracks and that is there."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
+    paths = [ROOT / name for name in listed.split("\0") if name]
     return [path for path in paths if path.is_file()]
 
 

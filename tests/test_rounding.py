@@ -20,9 +20,7 @@ def test_every_task_with_every_word_and_switch_of_its_settings_is_run_in_a_quart
     assert 4 * len(chosen) < len(trials)
 
 
-def test_a_number_that_moves_is_seen_and_one_that_was_not_run_is_not_missed(
-    record, store, monkeypatch, tmp_path
-):
+def test_moved_numbers_are_seen_and_those_not_run_not_missed(record, store, monkeypatch, tmp_path):
     monkeypatch.setattr(golden, "project_root", lambda: tmp_path)
     ran, left = record("word:ORT", {"de": 50.0}), record("word:TRS", {"de": 60.0})
     golden.update(ran.experiment, golden.fresh_numbers([ran, left]), {ran.task: 1})

@@ -30,9 +30,8 @@ FIELDS: dict[str, Any] = {
     "task": "toy/run",
 }
 
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
-)
+inherited = filter(None, [os.environ.get("PYTHONPATH")])
+os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *inherited])
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 

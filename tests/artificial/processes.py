@@ -9,7 +9,4 @@ def printed(code, *arguments):
     """Return what two processes of other hash seeds print: one text, if the program repeats."""
     run = [sys.executable, "-c", code, *arguments]
     seeds = [{**os.environ, "PYTHONHASHSEED": seed} for seed in "12"]
-    return {
-        subprocess.run(run, env=e, stdout=subprocess.PIPE, text=True, check=True).stdout
-        for e in seeds
-    }
+    return {subprocess.check_output(run, env=environment) for environment in seeds}

@@ -158,11 +158,9 @@ def test_a_contradiction_denies_the_statement_itself():
         if other:
             assert not meaning.clause.negated
             assert other.clause == replace(meaning.clause, negated=True, link=None)
-    something = Clause(ONTOLOGY["sleep.verbs"], Phrase(ONTOLOGY["something.pronouns"]))
-    indefinite = Clause(
-        ONTOLOGY["sleep.verbs"], phrase("dog", determiner=ONTOLOGY["a.determiners"])
-    )
-    assert contradicted(Meaning(something)) is contradicted(Meaning(indefinite)) is None
+    a_dog = phrase("dog", determiner=ONTOLOGY["a.determiners"])
+    for indefinite in (Phrase(ONTOLOGY["something.pronouns"]), a_dog):
+        assert contradicted(Meaning(Clause(ONTOLOGY["sleep.verbs"], indefinite))) is None
 
 
 def test_what_follows_from_a_statement_says_less():

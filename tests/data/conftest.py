@@ -88,6 +88,18 @@ def refused(toy):
     return check
 
 
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a file of a text."""
+
+    def write_file(text, encoding="utf-8"):
+        path = tmp_path / "a.tsv"
+        path.write_bytes(text.encode(encoding))
+        return path
+
+    return write_file
+
+
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args: Any) -> None:
         """Keep the test's output clean."""

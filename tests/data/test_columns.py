@@ -10,17 +10,6 @@ from xlrepro.data.readers.columns import iob1_to_bio, read_columns, read_conll_n
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(text, encoding="utf-8"):
-        path = tmp_path / "a.tsv"
-        path.write_bytes(text.encode(encoding))
-        return path
-
-    return write_file
-
-
 NER = "Ada\tB-PER\nLovelace\tI-PER\n#\tO\n\nnear\tO\nTorino\tB-LOC\n\n\n"
 
 

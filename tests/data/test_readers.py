@@ -11,17 +11,6 @@ from xlrepro.data.readers.text_files import read_rows
 from xlrepro.data.readers.trees import parse_graph, read_graphs, read_tree_zip, read_trees
 from xlrepro.errors import DataError
 
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(text, name="a.tsv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write_file
-
-
 # Tables
 
 

@@ -2,15 +2,10 @@
 
 import csv
 
-import numpy as np
 import pytest
 
 from xlrepro.data.readers.word_order_features import mean_absolute_difference, table
 from xlrepro.paths import data_dir
-
-
-def test_distance_by_hand():
-    assert mean_absolute_difference([0.0, 0.5, 1.0], np.array([0.5, 0.5, 0.0])) == 0.5
 
 
 @pytest.mark.mirror

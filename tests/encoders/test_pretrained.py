@@ -6,6 +6,7 @@ ones are read where they can be had.
 
 import math
 import unicodedata
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -122,9 +123,7 @@ def test_english_subwords_of_minilm():
     [("undo", "▁un do", "▁un"), ("ﬁ我", "▁ fi 我", "fi"), ("un\u200bdo", "▁un do", "▁un"),
      ("我们", "▁ 我 们", "我"), ("☃", "▁ <unk>", "<unk>"), ("", "<unk>", "<unk>")],
 )  # fmt: skip
-def test_a_word_is_read_from_its_first_subword_that_is_no_bare_marker(
-    word, expected, read_from, folder
-):
+def test_a_word_is_read_from_its_first_subword_but_a_bare_marker(word, expected, read_from, folder):
     """The most probable of all splits: of "undo" two subwords, -8.5 against -9.5 of one."""
     subwords = pretrained.subwords_of(folder)
     numbers = subwords.numbers(word)
@@ -243,9 +242,7 @@ class Spelt(Subwords):
 class Limited(torch.nn.Module):
     def __init__(self, positions):
         super().__init__()
-        self.config = type(
-            "Config", (), {"max_position_embeddings": positions, "model_type": "bert"}
-        )
+        self.config = SimpleNamespace(max_position_embeddings=positions, model_type="bert")
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,9 @@ def test_the_headline_is_the_direction_beside_the_paper_s(numbers, ort, trs, hea
 def test_the_sentence_has_interval_seeds_and_the_paper_s_number(numbers):
     ours = "ORT − TRS (average, word vectors): +1.2 points (95 % CI −1.3 to +3.7, two seeds)"
     for profile, where in ("paper", "outside the interval"), ("open", "with other data or weights"):
-        sentence = difference_sentence(
-            view_of(numbers, [60, 61], [59, 59.6], profile=profile), MAIN
-        )
-        assert sentence == f"{ours}; the paper reports +9.55, {where}."
+        view = view_of(numbers, [60, 61], [59, 59.6], profile=profile)
+        told = f"{ours}; the paper reports +9.55, {where}."
+        assert difference_sentence(view, MAIN) == told
 
 
 def test_a_pattern_is_the_mean_over_its_columns_and_names_the_ends(numbers):
@@ -90,9 +89,8 @@ def test_the_interval_says_the_direction(low, high, n, direction):
 
 
 def test_no_number_but_zero_reads_as_zero():
-    assert str(Gap(0.012, -0.02, 0.05, 3, "points")) == (
-        "+0.01 points (95 % CI −0.02 to +0.05, n = 3)"
-    )
+    told = "+0.01 points (95 % CI −0.02 to +0.05, n = 3)"
+    assert str(Gap(0.012, -0.02, 0.05, 3, "points")) == told
     assert str(Gap(1.0, math.nan, math.nan, 1, "points")) == "+1.0 points (one seed)"
 
 

@@ -37,9 +37,7 @@ def test_every_citation_stands_in_the_bibliography():
     ],
 )
 def test_a_row_that_is_only_shown_has_its_own_reason_or_that_of_its_block(quoted, system, why):
-    table = ReportedTable.model_validate(
-        {"table": "t", "column": ["x"], "blocks": {}, "quoted": quoted}
-    )
+    table = ReportedTable(table="t", column=("x",), blocks={}, quoted=quoted)
     entry = CatalogEntry(short="t", title="t", question="q?", reported=(table,))
     assert entry.quoted_because(system) == why
 

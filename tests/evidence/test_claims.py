@@ -252,15 +252,13 @@ def test_verdicts_are_wrong_in_at_most_five_percent(n, k):
 
 @pytest.mark.parametrize("n", [3, 5, 10])
 @pytest.mark.parametrize("items", [0.25, 1.0, 4.0])
-def test_an_interval_over_seeds_and_items_covers_the_mean_and_the_wider_of_two_does_not(n, items):
+def test_an_interval_over_seeds_and_items_covers_the_mean(n, items):
     """Simulated: no true difference, an error of items in units of that of the mean over seeds."""
     rng, runs = np.random.default_rng(0), 20_000
     seeds = rng.normal(size=(runs, n)) * np.sqrt(n)
     mean = np.abs(seeds.mean(axis=1) + items * rng.normal(size=runs))
     of_seeds = seeds.std(axis=1, ddof=1) / np.sqrt(n)
     assert np.mean(mean > half_width(of_seeds, items, n)) <= 0.05
-    wider = np.mean(mean > np.maximum(half_width(of_seeds, 0.0, n), half_width(0.0, items, n)))
-    assert wider > 0.05
     gap = float(half_width(of_seeds[0], items, n))
     assert tail_of(gap, of_seeds[0], items, n) == pytest.approx(ALPHA)
 
@@ -296,14 +294,6 @@ def test_what_too_few_draws_agree_with_does_not_replicate():
     text = " and ".join(f'v("s{i}") > v("s{i + 1}")' for i in range(0, 8, 2))
     found = verdict_of(text, *columns)
     assert (found.p[0] < ALPHA, found.status) == (True, INCONCLUSIVE)
-
-
-def test_a_verdict_by_draws_is_as_rarely_wrong():
-    rng, wrong = np.random.default_rng(0), 0
-    for _ in range(200):
-        found = verdict_of('v("s0") > v("s1") > v("s2")', *rng.normal(size=(3, 3)))
-        wrong += found.status in (REPLICATES, CONTRADICTS)
-    assert wrong / 200 <= 0.05
 
 
 def test_a_count_is_contradicted_only_where_enough_differences_are_reversed():
@@ -390,10 +380,8 @@ def test_a_claim_named_twice_or_not_at_all_or_of_another_paper_is_refused(tmp_pa
 def test_a_claim_over_cells_that_nobody_ran_is_not_run(numbers):
     ran = numbers({("word:ORT", "de"): {0: 1.0, 1: 2.0}})
     verdict = claims.judge(claim(ABOVE), OPEN, ran)
-    assert (verdict.status, verdict.missing) == (
-        claims.NOT_RUN,
-        ("word_order/table2 / word:TRS / de",),
-    )
+    assert verdict.status == claims.NOT_RUN
+    assert verdict.missing == ("word_order/table2 / word:TRS / de",)
 
 
 def test_a_claim_is_judged_on_reproduced_numbers(numbers):
@@ -424,6 +412,15 @@ def test_ours_on_proxies_is_not_compared_with_a_number_that_the_paper_quotes(num
     assert claims.judge(beaten, OPEN, ran).status == claims.NOT_TESTABLE
 
 
+def test_where_a_condition_fails_nothing_is_tested(numbers):
+    key, rows = "man_moe/table5", ("without:MAN-MoE", "without:BWE (3-to-1)")
+    ran = numbers({(s, "de/tweets"): {0: v, 1: v + 1} for s, v in zip(rows, (49, 60))}, key)
+    above = " > ".join(f'value("table5", "{row}", "de/books")' for row in rows)
+    verdict = claims.judge(claim(above, paper="man_moe"), OPEN, ran)
+    assert verdict.status == claims.NOT_TESTABLE
+    assert verdict.note.startswith("accuracy is not significantly above chance")
+
+
 def test_seeds_of_heads_alone_do_not_contradict(numbers):
     vec, rnd = (f"xnli:RAMEN-BASE + RoBERTa, {start}" for start in ("vec", "rnd"))
     ran = {(vec, "fr"): {0: 50.0, 1: 50.2, 2: 50.1}, (rnd, "fr"): {0: 60.0, 1: 60.2, 2: 60.1}}
@@ -439,15 +436,6 @@ def test_claims_on_projection_are_judged_by_both_readings_of_w():
     assert first != other
     assert verdicts["S12"]["open, +Proj (orthogonal W)"].missing == ()
     assert verdicts["S01"]["open, +Proj (orthogonal W)"] is None
-
-
-def test_every_claim_of_the_papers_is_evaluated():
-    every = [c for paper in load_catalog().papers for c in claims.load_claims(paper)]
-    statuses = [claims.judge(c).status for c in every]
-    counts = [
-        statuses.count(s) for s in (claims.CONSISTENT, claims.INCONSISTENT, claims.NOT_CHECKABLE)
-    ]
-    assert counts == [135, 13, 17]
 
 
 def test_claims_have_ids_of_their_own_and_those_on_figures_a_rule():

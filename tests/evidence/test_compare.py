@@ -131,9 +131,7 @@ def test_a_printed_difference_of_two_rows_is_made_of_them(numbers):
         (RATES_KEY, "open", "word:ORT", "1.0e-03", "not reported"),
     ],
 )
-def test_on_other_data_or_weights_there_is_a_difference_but_no_verdict(
-    numbers, key, profile, system, column, expected
-):
+def test_on_other_data_or_weights_is_no_verdict(numbers, key, profile, system, column, expected):
     row = row_of(numbers, system, column, {0: 99.0, 1: 99.1}, key, profile)
     assert row["verdict"] == expected
     assert expected == "not reported" or row["difference"] == pytest.approx(99.05 - row["reported"])

@@ -34,18 +34,13 @@ def test_deviations_have_ids_of_their_own_and_name_experiments_that_there_are():
 
 def test_every_deviation_that_is_cited_is_there():
     root = Path(__file__).parents[2]
-    files = [
-        f for p in ("data/*.yaml", "data/deviations/*.yaml", "book/**/*.md") for f in root.glob(p)
-    ]
-    texts = {f: f.read_text("utf-8") for f in [*files, *root.glob("xlrepro/papers/*/*.yaml")]}
+    kinds = "data/*.yaml", "data/deviations/*.yaml", "book/**/*.md", "xlrepro/papers/*/*.yaml"
+    texts = {f: f.read_text("utf-8") for kind in kinds for f in root.glob(kind)}
     for notebook in root.glob("notebooks/*/*.ipynb"):
         cells = json.loads(notebook.read_text("utf-8"))["cells"]
         texts[notebook] = "".join("".join(cell["source"]) for cell in cells)
-    cited = {
-        (name, f.name)
-        for f, t in texts.items()
-        for name in re.findall(r"\b(?:W|MM|SA|T|R)\d\d\b", t)
-    }
+    names = re.compile(r"\b(?:W|MM|SA|T|R)\d\d\b")
+    cited = {(name, f.name) for f, text in texts.items() for name in names.findall(text)}
     assert len(cited) > 100
     known = {deviation.id for deviation in load_deviations()}
     assert {(name, file) for name, file in cited if name not in known} == set()

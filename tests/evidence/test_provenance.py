@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
+from tests.made_up_records import with_details
 from xlrepro.cli import build_app
+from xlrepro.data.registry import current_data
 from xlrepro.evidence.provenance import command_of, total_cost
 from xlrepro.experiments import experiment, is_outdated, own_records
 from xlrepro.pages.tables import provenance_table
@@ -82,12 +84,6 @@ def trained(best, scores, name="dev_f1"):
     return {"best_epoch": best, name: scores, "train_loss": [3.0, 2.0], "settings": settings}
 
 
-def with_details(record, *details):
-    return [
-        record(seed=seed).model_copy(update={"details": one}) for seed, one in enumerate(details)
-    ]
-
-
 def test_trainings_that_stopped_by_themselves_or_were_best_at_their_end_are_counted(record):
     parts = {"de": trained(1, [50.0, 60.0]), "es": trained(0, [60.0, 50.0])}
     several = {"experiments": parts, "settings": {"patience": None}}
@@ -107,6 +103,12 @@ def test_trainings_that_stopped_by_themselves_or_were_best_at_their_end_are_coun
         "long as early stopping waits. 3 still gained that much in the last epoch."
     )
     assert "epoch" not in provenance_table([record()]).caption
+
+
+def test_a_record_of_data_that_are_not_those_at_hand_is_outdated(record):
+    known = {"artificial": current_data("artificial"), "not/here": "0" * 64}
+    assert not is_outdated(record(data=known))
+    assert is_outdated(record(data=known | {"artificial": "0" * 64}))
 
 
 def test_records_of_another_version_are_shown_as_outdated_and_those_of_other_settings_not():

@@ -5,13 +5,7 @@ import pytest
 
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import ReportedTable, load_catalog
-from xlrepro.evidence.reported import (
-    HEADER,
-    load_reported,
-    parse_number,
-    read_reported,
-    read_table,
-)
+from xlrepro.evidence.reported import HEADER, load_reported, parse_number, read_reported, read_table
 from xlrepro.paths import data_dir
 
 FOLDER = data_dir() / "reported"

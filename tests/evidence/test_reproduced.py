@@ -25,11 +25,6 @@ def test_the_interval_is_scipys(values):
     assert found == pytest.approx((low, high), rel=1e-6, abs=1e-6)
 
 
-def test_one_seed_has_no_interval_and_says_so(numbers):
-    (cell,) = numbers({("word:ORT", "de"): {3: 50.0}})
-    assert (str(cell.interval), cell.note) == ("(nan, nan)", "one seed: no interval")
-
-
 @pytest.mark.parametrize(
     ("metric", "unit", "values", "ends"),
     [
@@ -40,9 +35,7 @@ def test_one_seed_has_no_interval_and_says_so(numbers):
         ("PPL", "perplexity", (2.0, 9.0, 4.0), (1.0, None)),
     ],
 )
-def test_an_interval_ends_where_its_metric_does_but_not_that_of_a_difference(
-    numbers, metric, unit, values, ends
-):
+def test_an_interval_ends_where_its_metric_does_a_gap_s_not(numbers, metric, unit, values, ends):
     by_seed = dict(enumerate(values))
     found = numbers({("a:X", "de"): by_seed, ("a:Y", "de"): dict.fromkeys(by_seed, 0.0)},
                     metric=metric, unit=unit)  # fmt: skip
@@ -64,9 +57,7 @@ def test_seeds_are_gathered_in_order_and_one_that_is_outdated_is_told(record, mo
 @pytest.mark.parametrize(
     ("outdated", "value", "stale"), [((), 2.0, False), ((2,), 1.0, False), ((1, 2), 2.0, True)]
 )
-def test_of_two_records_of_a_seed_the_later_counts_and_before_it_one_of_today_s_code(
-    record, monkeypatch, outdated, value, stale
-):
+def test_of_two_records_today_s_counts_or_the_later(record, monkeypatch, outdated, value, stale):
     monkeypatch.setattr(
         "xlrepro.evidence.reproduced.is_outdated", lambda r: r.settings["dim"] in outdated
     )

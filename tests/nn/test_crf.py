@@ -22,12 +22,8 @@ def random_case(batch, length, n_tags, dtype=torch.float64, scale=1.0, seed=0):
     lengths = torch.randint(1, length + 1, (batch,), generator=generator)
     lengths[-1] = length
     mask = torch.arange(length) < lengths[:, None]
-    return (
-        crf,
-        emissions.masked_fill(~mask[..., None], torch.nan),
-        tags.masked_fill(~mask, -7),
-        mask,
-    )
+    emissions = emissions.masked_fill(~mask[..., None], torch.nan)
+    return crf, emissions, tags.masked_fill(~mask, -7), mask
 
 
 def sequence_score(crf, emissions, tags):

@@ -89,11 +89,6 @@ def test_values_and_gradients_equal_torchs(tokens, packing, fixed):
         assert own[0] is None or not own[0].any()
 
 
-def test_windows_end_with_their_text():
-    places = Packing(torch.tensor([2, 3])).windows(3)
-    assert places.tolist() == [[0, 1, 5], [1, 5, 5], [2, 3, 4], [3, 4, 5], [4, 5, 5]]
-
-
 def test_texts_and_padding_follow_the_lengths(packing, tokens):
     assert packing.texts.bincount().tolist() == LENGTHS.tolist()
     padded = packing.padded(tokens)

@@ -53,9 +53,7 @@ def test_padding_does_not_change_outputs(positions, kernel_size):
     [("none", None, False), ("none", 1, False), ("none", 2, True), ("none", 3, True),
      ("sinusoidal", 1, True), ("learned", 1, True), ("relative", 1, True)],
 )  # fmt: skip
-def test_a_permutation_of_tokens_permutes_outputs_where_no_order_is_seen(
-    positions, kernel_size, sees_order
-):
+def test_permuted_tokens_permute_outputs_where_no_order_is_seen(positions, kernel_size, sees_order):
     encoder, order = build(positions, kernel_size), torch.tensor([3, 0, 5, 1, 4, 2])
     x, mask = torch.randn(2, 6, 5), torch.ones(2, 6, dtype=torch.bool)
     difference = (encoder(x[:, order], mask) - encoder(x, mask)[:, order]).abs().max()

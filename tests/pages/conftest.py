@@ -49,6 +49,5 @@ def write_notebook(project: Path) -> WriteNotebook:
 
 def outputs(path: Path) -> str:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return "".join(
-        "".join(out.get("text", [])) for cell in cells for out in cell.get("outputs", [])
-    )
+    found = (out.get("text", []) for cell in cells for out in cell.get("outputs", []))
+    return "".join(map("".join, found))

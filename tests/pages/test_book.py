@@ -81,9 +81,7 @@ def test_a_renderer_ends_with_the_command_that_started_it(project, monkeypatch, 
     child.send_signal(signal.SIGINT)  # the command line makes SIGTERM one of these
     assert child.wait(30)
     time.sleep(0.5)
-    assert subprocess.run(
-        ["pgrep", "-f", "^sleep 617"], check=False, capture_output=True
-    ).returncode
+    assert subprocess.run(["pgrep", "-f", "^sleep 617"], capture_output=True).returncode
 
 
 def test_the_menu_lists_every_page_once_and_every_paper():

@@ -7,7 +7,6 @@ from xlrepro.evidence.catalog import load_catalog
 from xlrepro.pages import findings
 from xlrepro.pages.findings import Findings, filled
 
-ORT = ("table2", "word:ORT", "word:TRS", "avg")
 PAPERS = tuple(load_catalog().papers)
 
 
@@ -52,16 +51,6 @@ def test_a_direction_that_is_not_so_is_refused_with_file_and_line(page):
 def test_what_cannot_be_filled_in_is_one_line(page, text, complaint):
     with pytest.raises(SettingsError, match=rf"a\.md:1: .*{complaint}"):
         filled(text, page.names, "a.md")
-
-
-def test_a_gap_is_paired_and_in_the_paper_s_unit(page):
-    gap = page.gap(*ORT)
-    view = page.evidence.numbers
-    first, second = (view.get("word_order/table2", "open", s, "avg") for s in ORT[1:3])
-    assert gap.mean == pytest.approx(
-        sum(a - b for a, b in zip(first.values, second.values, strict=True)) / gap.n
-    )
-    assert (gap.printed, gap.unit) == ("+9.55", "points")
 
 
 def test_a_gap_over_several_columns_is_their_mean(page):

@@ -34,9 +34,7 @@ def batch(**options) -> notebooks.BatchSummary:
     return run_batch(plan(None, "smoke"), report=silent, **options)
 
 
-def test_unknown_experiment_is_an_error_and_a_paper_stands_for_its_notebooks(
-    project, write_notebook
-):
+def test_an_unknown_experiment_is_refused_a_paper_is_its_notebooks(project, write_notebook):
     write_notebook("fake/one", "print(1)")
     write_notebook("fake/two", "print(1)")
     write_notebook("other/one", "print(1)")
@@ -73,9 +71,7 @@ def test_values_take_the_type_of_their_default(name, value, expected):
 
 
 @pytest.mark.parametrize("parameters", ["seeds = [", "seeds = list(range(3))"])
-def test_parameters_that_are_no_plain_values_are_refused_in_one_line(
-    project, write_notebook, parameters
-):
+def test_parameters_that_are_no_plain_values_are_one_line(project, write_notebook, parameters):
     write_notebook("fake/one", "print(1)", parameters=parameters)
     with pytest.raises(SettingsError, match=r"fake/one\.ipynb is not a .* of plain values"):
         plan(None, "smoke")
@@ -99,9 +95,7 @@ def experiments(monkeypatch):
     return name
 
 
-def test_experiments_without_the_profile_are_left_out_and_named(
-    project, write_notebook, experiments, caplog
-):
+def test_experiments_without_the_profile_are_left_out(project, write_notebook, experiments, caplog):
     for key in ("fake/one", "fake/two"):
         write_notebook(key, "print(1)")
     experiments(one=("smoke", "paper"), two=("smoke",))
@@ -111,9 +105,7 @@ def test_experiments_without_the_profile_are_left_out_and_named(
         plan(["fake/two"], "paper")
 
 
-def test_trials_of_all_notebooks_are_run_together_before_them(
-    project, write_notebook, experiments, monkeypatch
-):
+def test_trials_of_all_notebooks_run_before_them(project, write_notebook, experiments, monkeypatch):
     for key in ("fake/one", "fake/two"):  # of which only what has not failed already is executed
         write_notebook(key, "open('executed', 'a').write('x')", parameters=DEVICE_AND_JOBS)
     experiments(one=("smoke",), two=("smoke",))
@@ -170,9 +162,7 @@ def test_what_is_not_given_is_asked_for_as_the_cell_of_the_notebook_has_it(write
         plan(None, "smoke")
 
 
-def test_a_notebook_runs_in_this_interpreter_whatever_the_user_s_kernels(
-    project, write_notebook, monkeypatch, tmp_path
-):
+def test_a_notebook_runs_in_this_interpreter_always(project, write_notebook, monkeypatch, tmp_path):
     """Also in a folder with braces; it does not call its own end an error."""
     broken = tmp_path / "share" / "kernels" / "python3" / "kernel.json"
     broken.parent.mkdir(parents=True)
@@ -217,9 +207,7 @@ def test_a_failing_notebook_is_named_and_stops_no_other(project, write_notebook)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_a_batch_that_is_ended_leaves_no_kernel_and_no_folder_of_sockets(
-    project, write_notebook, how
-):
+def test_an_ended_batch_leaves_no_kernel_and_no_folder_of_sockets(project, write_notebook, how):
     tell = "import os\nfrom ipykernel.kernelapp import IPKernelApp as app\n"
     tell += "open('began', 'w').write(f'{os.getpid()} {app.instance().connection_file}')"
     for name in ("fake/slow", "fake/waits", "fake/waits_too"):  # more than run at a time

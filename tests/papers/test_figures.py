@@ -1,5 +1,6 @@
 """What only one paper's pages show: each figure and table from made-up records."""
 
+from tests.made_up_records import with_details
 from xlrepro.evidence.reproduced import View
 from xlrepro.pages.tables import framed
 from xlrepro.papers.man_moe import figures as man_moe
@@ -9,24 +10,14 @@ from xlrepro.papers.sense_alignment import figures as sense_alignment
 from xlrepro.papers.word_order import figures as word_order
 
 
-def with_details(record, *details, **more):
-    """Return records, a seed each, with these details."""
-    return [
-        record(seed=seed, **more).model_copy(update={"details": each})
-        for seed, each in enumerate(details)
-    ]
-
-
 def test_the_majority_baseline_names_the_commonest_tag_throughout(record):
     tags = {
         "en": {"NOUN": [1, 1]},
         "de": {"NOUN": [10, 30], "VERB": [5, 10]},  # 15 of 40 right, 30 of 40 by the commonest
         "fr": {"NOUN": [20, 20], "VERB": [10, 20]},
     }
-    details = {"by_tag": tags}
-    (row,) = word_order.majority_baseline(
-        with_details(record, details), "open"
-    ).frame.values.tolist()
+    table = word_order.majority_baseline(with_details(record, {"by_tag": tags}), "open")
+    (row,) = table.frame.values.tolist()
     assert row[:2] == ["ORT", 2]
     assert [cell.text for cell in row[2:4]] == ["56.25", "62.50"]
     assert row[4] == 1

@@ -36,9 +36,7 @@ def test_no_record_is_needed_to_run_what_has_been_published(each, tmp_path):
 
 
 @pytest.mark.parametrize("key", [k for k, e in all_experiments().items() if "paper" in e.profiles])
-def test_without_the_paper_s_files_an_experiment_says_in_one_line_what_to_supply(
-    key, tmp_path, monkeypatch
-):
+def test_without_the_paper_s_files_one_line_says_what_to_supply(key, tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     with pytest.raises(DataError, match=r": put there .*https?://.*XLREPRO_SUPPLIED") as told:
         check_supplied(all_experiments()[key].trials("paper", seeds=[0]))

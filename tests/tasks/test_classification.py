@@ -45,12 +45,13 @@ def test_what_can_be_learnt_is_learnt_and_the_same_seed_learns_the_same(make):
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters()))
 
 
-def test_the_seed_decides_the_order_of_the_batches(monkeypatch):
-    orders = []
-    monkeypatch.setattr(classification, "fit", lambda it, *of: orders.append([*it.batches(0)]))
-    for seed in (1, 2):
-        classification.train(texts(100, 0), texts(9, 1), 2, SETTINGS, seed=seed)
-    assert orders[0] != orders[1]
+def test_the_seed_decides_initial_weights_and_the_order_of_the_batches(monkeypatch):
+    monkeypatch.setattr(classification, "fit", lambda learner, *of: [*learner.batches(0)])
+    (model, order), (another, other) = (
+        classification.train(texts(100, 0), texts(9, 1), 2, SETTINGS, seed=seed) for seed in (1, 2)
+    )
+    assert order != other
+    assert not all(map(torch.equal, model.parameters(), another.parameters()))
 
 
 def test_features_are_standardised_by_their_spread():

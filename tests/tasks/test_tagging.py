@@ -3,9 +3,11 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from xlrepro.nn.recurrent import BiLSTM
+from xlrepro.tasks import tagging
 from xlrepro.tasks.tagging import joined, score, span_tags, tag_counts, tag_set, tagger_learner
 from xlrepro.training.settings import FitSettings
-from xlrepro.vectors.encoding import EncodedSplit, TagSet
+from xlrepro.vectors.encoding import EncodedSplit, TagSet, collate
 
 TAGS = TagSet(["A", "B", "C"])
 
@@ -29,8 +31,17 @@ def test_tags_are_counted_where_gold_has_them():
     assert tag_counts(gold, predicted, TAGS) == {"A": [1, 2], "B": [0, 1]}
 
 
-def test_every_kind_of_span_has_both_tags():
-    assert span_tags([("B-x",)]).names == ("B-x", "I-x", "O")
+@pytest.mark.parametrize(("head", "weights"), [("crf", (1, 1)), ("linear", (3, 1))])
+def test_padding_does_not_change_a_tagger_s_loss(head, weights):
+    """A mean over sentences with a CRF, over tokens without one."""
+    torch.manual_seed(0)
+    tagger = tagging.SequenceTagger(BiLSTM(2, 4, layers=1, dropout=0.0), len(TAGS), head).eval()
+    rows = [torch.tensor([1, 2, 3]), torch.tensor([4])]
+    tags = [torch.tensor([2, 1, 0]), torch.tensor([1])]
+    split = EncodedSplit(torch.randn(5, 2), rows, tags)
+    both, *alone = (tagger.loss(collate(split, of), split.table) for of in ([0, 1], [0], [1]))
+    mean = sum(w * loss for w, loss in zip(weights, alone, strict=True)) / sum(weights)
+    torch.testing.assert_close(both, mean)
 
 
 class TwoLanguages:

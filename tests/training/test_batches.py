@@ -67,7 +67,7 @@ class Numbered(torch.nn.Module):
         return batch.rows
 
 
-def test_predictions_are_in_the_order_of_the_data_and_no_batch_is_larger_than_it_may_be(
+def test_predictions_are_in_the_order_of_the_data_and_no_batch_is_too_large(
     monkeypatch,
 ):
     monkeypatch.setattr("xlrepro.training.batches.EVALUATION_TOKENS", 14)

@@ -12,12 +12,7 @@ from xlrepro.errors import XlreproError
 from xlrepro.vectors.mappings import adversarial, csls, unsupervised
 from xlrepro.vectors.mappings.adversarial import AdversarialSettings, dictionaries, muse, umwe
 from xlrepro.vectors.mappings.csls import mutual, precision_at_1, rcsls, relaxed_loss, retrieve
-from xlrepro.vectors.mappings.unsupervised import (
-    Space,
-    collapse,
-    learnt_maps,
-    turned,
-)
+from xlrepro.vectors.mappings.unsupervised import Space, collapse, learnt_maps, turned
 from xlrepro.vectors.open.lexicon import centred_unit_rows, unit_rows
 from xlrepro.vectors.open.vectors import mapped
 
@@ -42,10 +37,8 @@ def clusters(seed=0):
 
 ENGLISH = clusters()
 FOREIGN = {code: turned(ENGLISH, np.random.default_rng(n)) for n, code in enumerate("ab")}
-STRANGER = Space(
-    [f"v{row}" for row in range(WORDS)],
-    unit_rows(np.random.default_rng(1).normal(size=(WORDS, DIM))),
-)
+STRANGE_ROWS = np.random.default_rng(1).normal(size=(WORDS, DIM))
+STRANGER = Space([f"v{row}" for row in range(WORDS)], unit_rows(STRANGE_ROWS))
 
 
 def best(*sides):

@@ -38,10 +38,9 @@ class InventedVectors:
     dim = VECTOR_DIM
 
     def lookup(self, language, words):
-        rows = [
-            np.random.default_rng(list(word.encode())).standard_normal(self.dim) for word in words
-        ]
-        return np.array(rows, dtype=np.float32), np.ones(len(words), dtype=np.int8)
+        draws = [np.random.default_rng(list(word.encode())) for word in words]
+        rows = np.array([draw.standard_normal(self.dim) for draw in draws], dtype=np.float32)
+        return rows, np.ones(len(words), dtype=np.int8)
 
 
 @pytest.fixture

@@ -107,9 +107,7 @@ def test_languages_do_not_say_the_same_sentence_by_sentence():
     assert english != spanish
 
 
-def test_supplied_reviews_are_read_with_their_labels_and_vectors_are_mapped_here(
-    tmp_path, monkeypatch
-):
+def test_supplied_reviews_are_read_with_their_labels_and_vectors_mapped_here(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     file = tmp_path / "cls-acl10/ja/dvd/test.tsv"
     file.parent.mkdir(parents=True)

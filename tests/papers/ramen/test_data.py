@@ -34,9 +34,8 @@ WORDS = {"zh": 30_000}
 def settings_of(language):
     changes = {"adaptation.words": WORDS[language]} if language in WORDS else {}
     row = "base:RAMEN-BASE + BERT (parallel)"
-    (trial,) = experiment("ramen/table1").trials(
-        "open", [row], [0], {**changes, "parts": [language]}
-    )
+    changes["parts"] = [language]
+    (trial,) = experiment("ramen/table1").trials("open", [row], [0], changes)
     return trial.typed(EvaluationSettings).adaptation
 
 

@@ -64,9 +64,7 @@ def english_pairs(together):
         ("table4", "bert:RAMEN-BASE + BERT"),
     ],
 )
-def test_a_trial_fills_its_cells_says_which_items_were_right_and_repeats(
-    key, system, tmp_path, monkeypatch
-):
+def test_a_trial_fills_its_cells_names_right_items_and_repeats(key, system, tmp_path, monkeypatch):
     trial, asked, whole = trial_of(key, system), [], run.examples
     monkeypatch.setattr(run, "examples", lambda *g, **m: asked.append(g[2:4]) or whole(*g, **m))
     results = []
@@ -284,6 +282,9 @@ def test_a_parser_and_a_classifier_score_exactly_as_on_english(readers, kind, of
         head = kind(own, HEAD, 0, "cpu")
         heads.fit(head, head.module, own, own, HEAD, 0, lambda fraction, text: None)
         assert head.right(other) == head.right(own)
+        first, again, another = (kind(own, HEAD, seed, "cpu").module for seed in (0, 0, 1))
+        assert all(map(torch.equal, first.parameters(), again.parameters()))
+        assert not all(map(torch.equal, first.parameters(), another.parameters()))
 
 
 @pytest.mark.usefixtures("double_precision")

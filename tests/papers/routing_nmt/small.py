@@ -62,11 +62,11 @@ def small_settings(**changes):
     return _small_settings(tuple(named.items()))
 
 
-def learner(settings=None):
+def learner(settings=None, seed=5):
     """Return a learner that has not begun."""
     settings = settings or small_settings()
     data = Encoded(settings)
-    return MultiTaskLearner(make_model(settings, data, 5), data, settings, 5)
+    return MultiTaskLearner(make_model(settings, data, seed), data, settings, seed)
 
 
 def trained(checkpoint=None, one=None):

@@ -76,7 +76,10 @@ def test_a_run_with_fewer_auxiliary_tasks_has_a_mean_of_those_that_it_has():
 def test_the_table_counts_routers():
     records = [made_up(0, (0, 1, 2), (2, 0, 1)), made_up(1, (1, 2, 0), (0, 2, 1))]
     frame = chance_table(records, "open").frame
-    assert dict(zip(frame["claim, pair"], frame["routers"], strict=True))["N05, Vietnamese"] == "4 of 4"
+    assert (
+        dict(zip(frame["claim, pair"], frame["routers"], strict=True))["N05, Vietnamese"]
+        == "4 of 4"
+    )
 
 
 def in_order(usages, orders):

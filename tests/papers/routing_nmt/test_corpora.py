@@ -26,9 +26,8 @@ def splits(train, held_out):
 def encoded(monkeypatch):
     def encode(train=LINES, held_out=LINES, **changes):
         monkeypatch.setattr(corpora, "translation", lambda s: splits(train, held_out))
-        return Encoded(
-            settings_of("smoke", "NMT", "en-vi", {"bpe_operations": 0, **UNCUT, **changes})
-        )
+        more = {"bpe_operations": 0, **UNCUT, **changes}
+        return Encoded(settings_of("smoke", "NMT", "en-vi", more))
 
     return encode
 
@@ -39,10 +38,8 @@ def source_words(data, example):
 
 def lines_of(data, examples):
     """Examples of translation as lines again."""
-    return [
-        f"{' '.join(source_words(data, e))} | {' '.join(data.words(e.target[1:-1]))}"
-        for e in examples
-    ]
+    pairs = [(source_words(data, e), data.words(e.target[1:-1])) for e in examples]
+    return [f"{' '.join(source)} | {' '.join(target)}" for source, target in pairs]
 
 
 def pieces(vocabulary):

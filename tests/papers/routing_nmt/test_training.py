@@ -5,7 +5,6 @@ import torch
 
 from tests.papers.routing_nmt.small import learner, small_settings, trained
 from xlrepro.papers.routing_nmt import training
-from xlrepro.papers.routing_nmt.encoding import Example
 from xlrepro.papers.routing_nmt.training import batch_of, loss_per_token, perplexity
 
 
@@ -38,6 +37,13 @@ def test_a_training_that_was_cut_off_goes_on_to_the_same_bits(tmp_path, undistur
     assert vars(resumed.course) == vars(whole.course)
     assert (fit.best_epoch, fit.tokens) == (wanted.best_epoch, wanted.tokens)
     assert same_bits(resumed.model, whole.model)
+
+
+def test_the_seed_decides_initial_weights_and_the_order_of_pairs():
+    first, again, other = (learner(seed=seed) for seed in (5, 5, 6))
+    assert same_bits(first.model, again.model)
+    assert not same_bits(first.model, other.model)
+    assert first.batches(0) == again.batches(0) != other.batches(0)
 
 
 def test_every_update_takes_a_translation_batch_and_one_of_a_task_drawn_at_random(undisturbed):
@@ -93,10 +99,3 @@ def test_a_rate_is_halved_when_its_own_tasks_dev_loss_rises():
     one.dev_score()
     assert one.course.rates["ner"] == rates["ner"] / 2
     assert one.course.rates["translation"] == rates["translation"]
-
-
-def test_a_batch_is_padded_on_the_right():
-    batch = batch_of([Example([4] * n, [1, *[5] * n, 2]) for n in (1, 3)], [0, 1])
-    assert batch.source.tolist() == [[4, 0, 0], [4, 4, 4]]
-    assert batch.target.tolist() == [[1, 5, 2, 0, 0], [1, 5, 5, 5, 2]]
-    assert batch.lengths.tolist() == [1, 3]

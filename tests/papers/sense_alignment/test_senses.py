@@ -27,9 +27,8 @@ def layer(vocabulary=5, **changes):
 
 
 def states(count, seed=1):
-    return torch.randn(
-        count, DIM, dtype=torch.double, generator=torch.Generator().manual_seed(seed)
-    )
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(count, DIM, dtype=torch.double, generator=generator)
 
 
 def test_no_gradient_reaches_centres_or_projection():

@@ -61,6 +61,15 @@ def test_interrupted_and_resumed_training_ends_with_the_same_bits(tmp_path, monk
         assert not bool(whole.model.parts()[0].on[:, 1:].all())
 
 
+def test_the_seed_decides_initial_weights_and_what_is_read():
+    runs = [Run(settings(seed=seed), corpus(), "cpu") for seed in (0, 0, 1)]
+    first, again, other = (run.text.window(0) for run in runs)
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert same_bits(runs[0].model, runs[1].model)
+    assert not same_bits(runs[0].model, runs[2].model)
+
+
 def test_berts_warm_up_is_tied_and_then_all_senses_begin_as_its_word_vectors():
     run = Run(settings({"warmup": "tied", "warmup_steps": 3}, BERT), corpus(), "cpu")
     for number in range(3):

@@ -28,6 +28,13 @@ def test_a_tagger_learns_what_a_vector_says():
     model, fit = transfer.train_tagger(both, both, known, head, 0, TrialContext())
     assert transfer.f1(model, both, known, "cpu") > 90
     assert fit.best_epoch == fit.dev_scores.index(max(fit.dev_scores))
+    still = head.model_copy(update={"epochs": 1, "learning_rate": 1e-12})
+    first, again, other = (
+        transfer.train_tagger(both, both, known, still, seed, TrialContext())[0].linear.weight
+        for seed in (0, 0, 1)
+    )
+    assert torch.equal(first, again)
+    assert not torch.allclose(first, other, atol=1e-3)
 
 
 def test_each_character_stands_in_its_word():
@@ -55,9 +62,7 @@ def test_no_premise_of_the_held_out_pairs_is_trained_on():
         ("table5", "xnli:Bi-SaELMo+Proj", "inference", (classification, "train")),
     ],
 )
-def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english(
-    monkeypatch, table, system, task, room
-):
+def test_no_target_text_is_read_before_the_head_is_chosen(monkeypatch, table, system, task, room):
     trial = experiment(f"sense_alignment/{table}").trials("smoke", [system], overrides=QUICK)[0]
     settings, train, drawn = trial.typed(TransferSettings), getattr(*room), data._artificial
     heads = enumerate(settings.domains or ("",))  # a table of reviews has one per domain
@@ -113,6 +118,17 @@ def test_vectors_of_all_languages_are_standardised_by_those_of_english_training_
         expected = (torch.cat(given) - english.mean(0)) / english.std(0)
         torch.testing.assert_close(found.encoded.table[1:], expected)
         assert not found.encoded.table[0].any()
+
+
+def test_all_sets_of_a_classifier_are_standardised_by_english_training_texts(monkeypatch):
+    system, seen = ["xnli:Bi-SaELMo+Proj"], []
+    trial = experiment("sense_alignment/table5").trials("smoke", system, overrides=QUICK)[0]
+    train, predicted = classification.train, classification.predicted
+    monkeypatch.setattr(classification, "train", lambda *g: seen.append(g[0]) or train(*g))
+    monkeypatch.setattr(classification, "predicted", lambda *g: seen.append(g[1]) or predicted(*g))
+    transfer.inference(trial, TrialContext())
+    assert len({id(examples) for examples in seen}) == 2 + len(trial.systems)  # a test set each
+    assert all(examples.spread is seen[0].spread for examples in seen)
 
 
 def test_every_row_has_the_language_model_that_its_name_says():

@@ -59,11 +59,6 @@ def test_rows_without_vectors_take_the_most_frequent_and_the_first_sense():
     assert NearestCentroid(equal, INVENTORY).most_frequent(equal) == ["bank%1:17:01::"] * 2
 
 
-def test_f1_counts_official_instances_that_have_no_answer():
-    assert wsd.f1(6, 8, 12) == pytest.approx(2 * (6 / 8) * (6 / 12) / (6 / 8 + 6 / 12))
-    assert wsd.f1(0, 3, 3) == 0.0
-
-
 def test_a_word_of_several_parts_has_the_mean_of_their_top_layer(monkeypatch):
     senses = ((), ("take_place%2",))
     lemmas, tags = ("it", "take_place"), ("PRP", "VB")

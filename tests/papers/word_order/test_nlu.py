@@ -93,9 +93,8 @@ def test_both_steps_take_gradients_of_the_same_forward_pass_each_its_own_head_s(
     losses, parameters = model.losses(x, intents, tags, mask), dict(model.named_parameters())
     given = list(parameters.values())
     start = [p.detach().clone() for p in given]
-    wanted = [
-        torch.autograd.grad(loss, given, retain_graph=True, allow_unused=True) for loss in losses
-    ]
+    how = {"retain_graph": True, "allow_unused": True}
+    wanted = [torch.autograd.grad(loss, given, **how) for loss in losses]
     nlu.two_steps(model, losses, torch.optim.SGD(given, lr=0.1))
     for name, before, *gradients in zip(parameters, start, *wanted, strict=True):
         moves = sum(gradient for gradient in gradients if gradient is not None)

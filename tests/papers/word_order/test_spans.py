@@ -4,6 +4,7 @@ from statistics import fmean
 import pytest
 
 from xlrepro.data import loading
+from xlrepro.data.sentences import Sentence
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.experiments import experiment, own_records
 from xlrepro.papers.word_order import data
@@ -14,10 +15,8 @@ from xlrepro.tasks.tagging import split_of
 from xlrepro.trials import Cell, Record, TrialContext
 
 SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
-SPANS = [
-    experiment(f"word_order/{name}")
-    for name in ("table1", "table5", "table6", "figure2", "figure3")
-]
+NAMES = ("table1", "table5", "table6", "figure2", "figure3")
+SPANS = [experiment(f"word_order/{name}") for name in NAMES]
 
 
 def slot_settings(profile="smoke", **changes):
@@ -96,6 +95,15 @@ def test_few_shot_adds_the_share_that_was_asked_for():
     assert added == 40
 
 
+def test_few_shot_sentences_with_a_tag_that_the_source_lacks_are_left_out(monkeypatch):
+    settings = slot_settings(few_shot_language="es", few_shot_share=0.5, targets=["es"])
+    source, read = Source.of(settings, settings.task), Source.sentences
+    few = [Sentence(("a",), slots=(slot,)) for slot in ("O", "B-new", "O", "O")]
+    monkeypatch.setattr(Source, "sentences", lambda *of: few if of[1] == "es" else read(*of))
+    added = len(data.training_split(settings, source)) - len(source.sentences("en", "train"))
+    assert added == 1  # of the first two
+
+
 def test_table_5_at_k_is_scored_on_the_sentences_disturbed_by_k(monkeypatch):
     """At k = 2 scored with k = 1 would be seen."""
     settings = slot_settings(**SMALL, test_shuffles=[0, 1, 2])
@@ -121,6 +129,7 @@ def test_table_5_moves_words_with_their_tags_and_spans_whole():
     both = [[units(split, i) for i in range(len(plain.gold))] for split in (plain, moved)]
     assert both[0] != both[1]
     assert list(map(sorted, both[0])) == list(map(sorted, both[1]))
+    assert data.disturbed_test(settings, source, 2, 8).gold != moved.gold
 
 
 @pytest.fixture
@@ -133,13 +142,12 @@ def re_split():
 def test_the_english_re_split_is_the_two_official_files_each_utterance_once(re_split):
     sizes = {name: len(found) for name, found in re_split.items()}
     assert sizes == {"train": 10_000, "dev": 1_400, "test": 1_402}
-    official = [
-        s for part in ("dev", "test") for s in loading.load("fb-multilingual-nlu", f"en/{part}")
-    ]
-    ours = [s for found in re_split.values() for s in found]
-    assert Counter((s.tokens, s.slots) for s in ours) == Counter(
-        (s.tokens, s.slots) for s in official
+    official = [loading.load("fb-multilingual-nlu", f"en/{part}") for part in ("dev", "test")]
+    ours, theirs = (
+        Counter((s.tokens, s.slots) for found in parts for s in found)
+        for parts in (re_split.values(), official)
     )
+    assert ours == theirs
 
 
 @pytest.mark.mirror

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pydantic import Field
 
-from xlrepro.errors import DataError
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.values import Checked
 
@@ -19,7 +18,6 @@ class Settings(Checked):
     ran: str = ""
     sleep: float = Field(default=0.0, ge=0)
     fail: tuple[int, ...] = ()
-    fail_clearly: tuple[int, ...] = ()
     die: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
     switch: bool = False
@@ -40,8 +38,6 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     if trial.seed in settings.get("fail", []):
         print("the trial's own output")
         raise ValueError(f"seed {trial.seed} was told to fail")
-    if trial.seed in settings.get("fail_clearly", []):
-        raise DataError("the corpus has no such file: fetch it")
     if trial.seed in settings.get("die", []):
         os.kill(os.getpid(), signal.SIGKILL)
     generator = random.Random(trial.seed)
