@@ -337,6 +337,9 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
         ("wikipedia/fr.txt", "Une ligne\nUne li", " has a last line without its end"),
         ("language-model-text/de.txt", "gut\nsch\xf6n\n", ":2: expected text in UTF-8"),
         ("ramen-parallel/fr.tsv", "one\tun\ntwo\n", ":2: expected 2 columns, found 1"),
+        ("ramen-parallel/fr.tsv", "Go.\tVa !\tCC-BY\n", ":1: expected 2 columns, found 3"),
+        ("routing-nmt/amr-2.0/dev.txt", "# ::tok b\n(b / b)\n", ":1: the graph has no .*::snt"),
+        ("routing-nmt/ptb/dev.mrg", "( (S (NN b))\n", ": 1 brackets are never closed"),
         ("fasttext-wiki/wiki.de.vec", "2 2\ngut 1 2\nda 1\n", ":3: no word vectors .*2 finite"),
         ("bert-base-cased/config.json", '{"num', " is not a whole .json .*: copy it again"),
         ("bert-base-cased/model.safetensors", "cut", " is not a whole .safetensors .*: copy it"),
@@ -358,9 +361,8 @@ def test_a_wrong_supplied_file_is_told_before_runs(invoke, home, monkeypatch, fi
 
 def test_git_that_cannot_say_is_said_before_training(invoke, scheduler, monkeypatch):
     why = "git refuses a checkout that belongs to somebody else"
-    monkeypatch.setattr(
-        "xlrepro.machine.git_state", lambda: GitState(commit=None, dirty=None, reason=why)
-    )
+    state = GitState(commit=None, dirty=None, reason=why)
+    monkeypatch.setattr("xlrepro.machine.git_state", lambda: state)
     said = invoke("run", "toy/table", "--seeds=0", "--scheduler", scheduler).stderr
     assert f"the records will name no commit: {why}" in said
 

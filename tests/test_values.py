@@ -21,6 +21,7 @@ class Coloured(BaseModel):
     [
         ("a: 1\nb: [1\n", "line 3: did not find"),
         ("!!int x", "invalid literal"),
+        ("!!bool x", "'x'"),  # a KeyError
         ("!!python/object:os.system x", "could not determine a constructor"),
         ("2001-99-99", "month must be in"),
         ("9" * 5000, "digit"),

@@ -595,8 +595,7 @@ def main() -> int:
     except XlreproError as error:
         return _explain(str(error))
     except KeyboardInterrupt as interrupt:
-        said = str(interrupt) or "interrupted"
-        _explain(said)
+        _explain(said := str(interrupt) or "interrupted")
         return 143 if said.startswith("terminated") else 130
     except OSError as error:
         # Python prints what is left once more at its end: the reader may have gone, the disk full

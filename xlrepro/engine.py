@@ -596,6 +596,10 @@ def measure_trial(
     function = task(trial.task).load()
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(THREADS)
+        # Deterministic operations alone, but for a GPU, where some are not. As torch's
+        # use_deterministic_algorithms, which also imports its compiler: seconds in every worker.
+        torch.set_deterministic_debug_mode("error" if device == "cpu" else "default")
+        torch.utils.deterministic.fill_uninitialized_memory = False  # slow
     machine.forget_peaks(device)
     started, clock = datetime.now(UTC), time.perf_counter()
     with threadpool_limits(THREADS):

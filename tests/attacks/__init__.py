@@ -1,1 +1,1 @@
-"""Damaged files for the readers; an attack on clusters, run by hand."""
+"""Damaged files for the readers."""

@@ -62,6 +62,15 @@ def test_what_is_read_is_noted_by_content(root, monkeypatch):
     assert all(n.startswith("supplied/ud-treebanks-v2.2/UD_") for n in artefacts.data_read())
 
 
+def test_word_vectors_that_are_not_of_one_set_are_told_by_their_files(root):
+    names = [f"{supplied.ALIGNED}/wiki.{code}.align.vec" for code in ("en", "de")]
+    for name, content in zip(names, ("1 3\na 1 2 3\n", "1 2\nb 1 2\n")):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(content)
+    with pytest.raises(DataError, match=r"de\.align\.vec has 2 dimensions, another .* 3:"):
+        supplied.check(names)
+
+
 def test_every_supplied_file_that_a_trial_reads_is_of_a_set():
     at_paper = [e for e in all_experiments().values() if "paper" in e.profiles]
     reads = files_of((t for each in at_paper for t in each.trials("paper")), "supplied")

@@ -22,8 +22,8 @@ def view_of(numbers, ort, trs, column="avg", profile="open", key=KEY):
 @pytest.mark.parametrize(
     ("ort", "trs", "headline"),
     [
-        ([60.0, 60.1, 60.2], [50.0, 50.2, 50.1], "Significant by itself (95 % CI), in the paper's"),
-        ([50.0, 50.1, 50.2], [60.0, 60.2, 60.1], "Significant by itself (95 % CI), opposite"),
+        ([60.0, 60.1, 60.2], [50.0, 50.2, 50.1], "Significant before correction (95 % CI), in the"),
+        ([50.0, 50.1, 50.2], [60.0, 60.2, 60.1], "Significant before correction (95 % CI), opp"),
         ([50.0, 58.0, 51.0], [52.0, 50.0, 55.0], "No significant difference"),
         ([50.0], [52.0], "One seed"),
     ],
@@ -112,11 +112,11 @@ def test_no_headline_where_a_condition_fails(numbers, record):
 
 def test_without_a_difference_the_cells_or_the_main_claim_and_its_reason_answer():
     evidence, found = load_evidence(), {}
-    for key in ("word_order/distances", "ramen/figure2"):
+    for key in ("word_order/distances", "word_order/figure2"):
         judged = [(c, evidence.verdicts(key)[c.id]["open"]) for c in evidence.claims(key)]
         view = View(key, "open", evidence.numbers)
         found[key] = answer(view, [each for each in judged if each[1]], evidence.of(key))
     assert found["word_order/distances"].headline.startswith("Of ")
-    ((text, verdict),) = [(c.text, v) for c, v in judged if c.id == "A16"]
+    ((text, verdict),) = [(c.text, v) for c, v in judged if c.id == "O30"]
     assert found[key].headline == f"{verdict.status.capitalize()}: {text}"
     assert found[key].sentences[0].lower() == f"{verdict.note.split('; ')[0]}.".lower()

@@ -40,9 +40,8 @@ def test_a_language_model_costs_once_and_only_where_no_trial_trained_it(record):
 
     shared = [reading(0, 30.0, 2), reading(1, 30.0, 2, 3)]
     assert total_cost(shared).pretraining_seconds == 300.0
-    assert str(total_cost(shared)).startswith(
-        "2 trials, 1 min, 5 min of training language models before them"
-    )
+    told = "2 trials, 1 min, 5 min of training language models before them"
+    assert str(total_cost(shared)).startswith(told)
     trained = reading(2, 181.0, 3)
     assert total_cost([*shared, trained]).pretraining_seconds == 120.0
     assert "pretraining" not in str(total_cost([trained]))

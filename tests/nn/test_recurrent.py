@@ -19,9 +19,8 @@ def random_batch(batch=4, length=7, dim=5):
 
 def torch_twin(encoder, input_dim, layers):
     """Copy the weights into torch's bidirectional LSTM."""
-    twin = torch.nn.LSTM(
-        input_dim, encoder.output_dim // 2, layers, batch_first=True, bidirectional=True
-    )
+    how = {"batch_first": True, "bidirectional": True}
+    twin = torch.nn.LSTM(input_dim, encoder.output_dim // 2, layers, **how)
     for layer in range(layers):
         for suffix, ours in (("", encoder.forwards[layer]), ("_reverse", encoder.backwards[layer])):
             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
@@ -63,9 +62,8 @@ def tokens():
 
 
 def torchs(layer, tokens, packing):
-    packed = pack_padded_sequence(
-        packing.padded(tokens), LENGTHS, batch_first=True, enforce_sorted=False
-    )
+    padded = packing.padded(tokens)
+    packed = pack_padded_sequence(padded, LENGTHS, batch_first=True, enforce_sorted=False)
     states, _ = layer.lstm(packed)
     return pad_packed_sequence(states, batch_first=True)[0][packing.mask]
 

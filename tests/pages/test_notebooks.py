@@ -77,6 +77,14 @@ def test_parameters_that_are_no_plain_values_are_one_line(project, write_noteboo
         plan(None, "smoke")
 
 
+@pytest.mark.parametrize("content", ["[]", '{"cells": [1]}', '{"cells": [{"metadata": []}]}'])
+def test_a_file_that_is_no_notebook_is_one_line(project, write_notebook, content):
+    write_notebook("fake/one", "print(1)")
+    notebooks.find_notebooks(None)["fake/one"].write_text(content)
+    with pytest.raises(SettingsError, match=r"fake/one\.ipynb is not a notebook"):
+        plan(None, "smoke")
+
+
 @pytest.fixture
 def experiments(monkeypatch):
     """Return a function that names the profiles of experiments."""
@@ -157,6 +165,7 @@ def test_what_is_not_given_is_asked_for_as_the_cell_of_the_notebook_has_it(write
     assert asked("smoke") == [(0, 3), (1, 3)]
     assert asked("smoke", seeds=[2], overrides={}) == [(2, 8)]
     assert asked("open") == [(seed, 3) for seed in (0, 1, 2)]  # seeds of that profile
+    assert plan(None, "open")[0].parameters == {"profile": "open", "seeds": []}
     write_notebook("word_order/table5", parameters=cell.replace("noisy:ORT", "noisy:X"))
     with pytest.raises(SettingsError, match="has no system 'noisy:X'"):
         plan(None, "smoke")
@@ -213,10 +222,9 @@ def test_an_ended_batch_leaves_no_kernel_and_no_folder_of_sockets(project, write
     for name in ("fake/slow", "fake/waits", "fake/waits_too"):  # more than run at a time
         write_notebook(name, tell, "import time", "time.sleep(600)")
     child = subprocess.Popen([sys.executable, "-m", "xlrepro", "batch"], stderr=subprocess.DEVNULL)
-    wait_for(
-        lambda: (project / "began").is_file() and (project / "began").read_text(), "the kernel"
-    )
-    kernel, file = (project / "began").read_text().split()
+    began = project / "began"
+    wait_for(lambda: began.is_file() and began.read_text(), "the kernel")
+    kernel, file = began.read_text().split()
     child.send_signal(how)
     assert child.wait(30) == (-how if how == signal.SIGKILL else 128 + how)
     wait_for(lambda: not psutil.pid_exists(int(kernel)), "its end")

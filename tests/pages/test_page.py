@@ -65,7 +65,7 @@ def test_settings_of_a_run_reach_its_trials_and_its_own_column(record, monkeypat
     (table,) = opened._this_run([column])  # no title: a run of one's own is not folded
     (row,) = table.frame.to_dict("records")
     assert row["this run (smoke)"].text.startswith("33")
-    assert "epochs = 1" in table.caption
+    assert "epochs = 1, seeds = [5]" in table.caption
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,8 @@ from xlrepro.vectors.open.lexicon import centred_unit_rows, unit_rows
 from xlrepro.vectors.open.vectors import mapped
 
 WORDS, DIM = 400, 12
-SETTINGS = AdversarialSettings(
-    hidden=64, batch_size=64, epochs=4, epoch_steps=200, learning_rate=0.2
-)
-SHORT = replace(SETTINGS, epochs=1, epoch_steps=30, refinements=1)
+LONG = AdversarialSettings(hidden=64, batch_size=64, epochs=4, epoch_steps=200, learning_rate=0.2)
+SHORT = replace(LONG, epochs=1, epoch_steps=30, refinements=1)
 
 
 def clusters(seed=0):
@@ -135,7 +133,7 @@ def test_the_alignment_is_found_without_a_dictionary(name):
     spaces = {"en": ENGLISH} | {code: space for code, (space, _) in FOREIGN.items()}
     unmapped = unit_rows(FOREIGN["a"][0].matrix)
     assert (best(unmapped, ENGLISH.matrix) == FOREIGN["a"][1]).mean() < 0.5
-    for code, w in learnt_maps(name, spaces, SETTINGS).items():
+    for code, w in learnt_maps(name, spaces, LONG).items():
         assert precision(w, code) > 0.97
         assert collapse(*map(torch.from_numpy, (spaces[code].matrix @ w, ENGLISH.matrix))) == ""
         np.testing.assert_allclose(w @ w.T, np.eye(DIM), atol=1e-4)
@@ -201,14 +199,14 @@ def test_supplied_vectors_are_mapped_by_the_content_of_their_files(tmp_path, mon
     monkeypatch.setattr(
         unsupervised, "learnt_maps", lambda *a, **o: learnt.append(a[0]) or learn(*a, **o)
     )
-    found = [unsupervised.load_supplied("muse", files, SETTINGS) for _ in range(2)][1]
+    found = [unsupervised.load_supplied("muse", files, LONG) for _ in range(2)][1]
     assert learnt == ["muse"]
     cosines = (np.asarray(found.matrix("de")) * np.asarray(found.matrix("en"))[truth]).sum(axis=1)
     assert cosines.mean() > 0.95
     text = files["de"].read_text()
     files["de"].write_text(text.replace("0.1", "0.2", 1))  # corrected, of the same size
-    unsupervised.load_supplied("muse", files, SETTINGS)
+    unsupervised.load_supplied("muse", files, LONG)
     assert learnt == ["muse", "muse"]
     write_vec(files["de"], STRANGER.words, STRANGER.matrix)
     with pytest.raises(XlreproError, match=r"'muse': the maps of de \(mean cosine .*chance"):
-        unsupervised.load_supplied("muse", files, SETTINGS)
+        unsupervised.load_supplied("muse", files, LONG)

@@ -81,7 +81,7 @@ def test_missing_files_and_other_dimensions_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"de\.vec cannot be read"):
         load_vec(paths)
     paths["de"].write_text("1 1\nb 1\n")
-    with pytest.raises(SettingsError, match=r"de has 1 words but vectors of shape \(1, 1\)"):
+    with pytest.raises(SettingsError, match=r"de have \(1, 1\); expected \(1, 2\)"):
         load_vec(paths)
 
 

@@ -19,6 +19,7 @@ from xlrepro.data.loading import read_sentences
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
 from xlrepro.data.readers.text_files import numbered_lines, rows_of
+from xlrepro.data.readers.trees import read_graphs, read_tree_file
 from xlrepro.data.readers.vec import read_vec
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
@@ -45,16 +46,17 @@ def _packed(path: Path) -> list[str]:
         raise DataError(f"{path} is not a whole {path.suffix} ({why}): copy it again") from None
 
 
-# How files are read, by their top folder, or else by their ending
+# How files are read, by their folder, or else by the topmost, or by their ending
 LABELLED: dict[str, Callable[[Path], Iterable[object]]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
     REVIEWS: read_reviews, "multinli_1.0": read_pairs,
+    "routing-nmt/ptb": read_tree_file, "routing-nmt/amr-2.0": read_graphs,
     UTTERANCES: partial(read_sentences, UTTERANCES),
     ".json": _packed, ".safetensors": _packed,
 }  # fmt: skip
 TEXTS = {"wikipedia": numbered_lines, "language-model-text": numbered_lines,
          "routing-nmt": numbered_lines,
-         "ramen-parallel": partial(rows_of, n_columns=2),
+         "ramen-parallel": partial(rows_of, n_columns=2, exact=True),
          ".vec": lambda path: read_vec(path, 1000)[0]}  # fmt: skip
 CHOICE = re.compile(r"\{([^}]*)\}")
 
@@ -155,9 +157,11 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
     sets = _sets(data_dir()).values() if names else ()
     counts = {file: count for each in sets for file, count in each.counts.items()}
     readers: dict[str, Any] = LABELLED | (TEXTS if texts else {})
+    widths: dict[Path, int] = {}  # of the word vectors of a folder
     for name in names:
         place = supplied_dir() / name
-        read = readers.get(name.partition("/")[0]) or readers.get(place.suffix)
+        kinds = name.rpartition("/")[0], name.partition("/")[0], place.suffix
+        read = next((readers[kind] for kind in kinds if kind in readers), None)
         for file in sorted(place.glob("*.conllu")) or [place]:
             found = sum(1 for _ in read(file)) if read else 0
             end = b"\n\n" if read is read_conllu else b"\n"
@@ -172,8 +176,11 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
             else:
                 cut = not whole and read is not _packed
                 why = "a last line without its end, or a last sentence without an empty line" * cut
+            width = read_vec(file, 1)[1].shape[1] if place.suffix == ".vec" else 0
+            if width != (other := widths.setdefault(file.parent, width)):
+                why = f"{width} dimensions, another in its folder {other}"
             if why:
-                raise DataError(f"{file} has {why}: it is not the whole file; copy it again")
+                raise DataError(f"{file} has {why}: it is damaged or another; copy it again")
 
 
 def opened(name: str) -> Path:

@@ -20,7 +20,7 @@ from xlrepro.trials import Record
 
 MEANING = {
     "smoke": "smoke: shows that the code runs, not evidence",
-    "open": "open data: evidence for orderings",
+    "open": "open data: evidence for directions of effects",
     "paper": "paper scale: evidence for values",
 }
 SENTENCES = {"text": "Claims of the paper that rest on this page",
@@ -214,7 +214,7 @@ def headline_of(view: View, main: Difference) -> str:
     how = "in the paper's direction" if agrees else "opposite to what the paper reports"
     if math.isnan(gap.reported):
         how = f"{main.first.partition(':')[2]} scores {gap.direction}"
-    return f"Significant by itself (95 % CI), {how}"
+    return f"Significant before correction (95 % CI), {how}"
 
 
 def _untested(view: View, cells: Sequence[ReproducedCell]) -> str:

@@ -333,8 +333,9 @@ def _named(
     for limit, sign, where in zip(leaf.sides, (-1, 1), ("below", "above")):
         if isinstance(limit, int | float):
             value, low, high = (number(limit + sign * v) for v in (leaf.gap[0], *ends[::sign]))
-            what = "Spearman's correlation " * ("spearman(" in claim.predicate and not limit)
-            return f"{what}{value} ({low} to {high}), where {where} {shown(limit)} is claimed"
+            rank = "spearman(" in claim.predicate and not limit
+            what, how = "Spearman's correlation " * rank, "draws " * rank
+            return f"{what}{value} ({how}{low} to {high}), where {where} {shown(limit)} is claimed"
     known = [a for side in leaf.sides for a in [a for a, of in cells.items() if of is side][:1]]
     name = f"{leaf.text}, a difference of".lstrip(", ")
     if len(known) == 2:

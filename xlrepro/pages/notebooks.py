@@ -121,12 +121,12 @@ def plan(
         source = found[experiment]
         where = source.relative_to(project_root()).as_posix()
         defaults = declared(source, where)
-        given = {"profile": profile, **(parameters or {})}
+        own = profile == defaults.get("profile") or "seeds" not in defaults
+        given = {"profile": profile, **({} if own else {"seeds": []}), **(parameters or {})}
         if experiment.endswith("/walkthrough"):  # no profile; parameters where it is named
             given = dict(parameters or {}) if experiment in (names or ()) else {}
         values = {name: fitted(v, name, defaults, where) for name, v in given.items()}
-        seeds = {} if profile == defaults.get("profile") else {"seeds": None}
-        asked: dict[str, Any] = {"device": "auto", "per_gpu": 1} | defaults | seeds | values
+        asked: dict[str, Any] = {"device": "auto", "per_gpu": 1} | defaults | values
         check_call(asked["device"], asked.get("jobs"), asked.get("scheduler"), asked["per_gpu"])
         of = known.get(experiment)
         trials = of.trials(profile, *map(asked.get, ASKED)) if of else []
@@ -148,7 +148,7 @@ def declared(source: Path, where: str) -> dict[str, Any]:
         (statements,) = (ast.parse(text).body for text in tagged)
         return {s.targets[0].id: ast.literal_eval(s.value) for s in statements
                 if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)}  # fmt: skip
-    except (ValueError, LookupError, SyntaxError) as error:
+    except (ValueError, LookupError, SyntaxError, TypeError, AttributeError) as error:
         raise SettingsError(
             f"{where} is not a notebook with one cell tagged 'parameters' of plain values "
             f"({error}): restore it from the repository"
@@ -218,8 +218,8 @@ def digest(job: Job, state: str) -> str:
 
 def is_current(job: Job, state: str) -> bool:
     """Tell whether the executed notebook is there and nothing that decides it has changed."""
-    stamp = job.beside(".sha256")
-    return job.target.is_file() and stamp.is_file() and stamp.read_text() == digest(job, state)
+    stamp, wanted = job.beside(".sha256"), digest(job, state).encode()
+    return job.target.is_file() and stamp.is_file() and stamp.read_bytes() == wanted
 
 
 # -- Running ---------------------------------------------------------------------------------

@@ -60,21 +60,21 @@ def answer() -> str:
     return (
         "On open data, of the five main comparisons, each the core of a paper's claim, "
         f"{'none replicates: ' * (not found[claims.REPLICATES])}{claims.counted(found)}. "
-        f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}; "
-        f"of those that replicate {signs} in sign only, for other data cannot test a size. "
-        f"At a false discovery rate of 5 % within each paper, {kept} stay significant. "
+        f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}; of "
+        f"those that replicate {signs} in sign only, because other data cannot test a size. "
+        f"Corrected within each paper (false discovery rate 5 %), {kept} "
+        "results with a direction stay significant. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} stand beside one of ours, "
-        f"nearly all on proxies. {cells['computed']}, distances computed from a published table, "
-        f"use a paper's own data: {cells['within']} agree. Of scores of trained systems "
-        f"{cells['scores'] or 'none'} rests on all of a paper's own data and vectors, so the "
-        "reported values are neither confirmed nor refuted. Cost in all: "
+        f"nearly all on proxies. Of scores of trained systems {cells['scores'] or 'none'} rests on "
+        "all of a paper's own data and vectors, so the reported values are neither confirmed nor "
+        "refuted. Cost in all: "
         f"{total_cost(all_runs).brief('{:,}'.format)}."
     )
 
 
 def numbers() -> dict[str, int]:
-    """Return how many reported numbers there are, and were run; of those on a paper's data, word
-    vectors and encoders how many are computed without training and agree, and how many are scores.
+    """Return how many reported numbers there are, and were run; and how many of these are scores of
+    systems trained on a paper's own data, word vectors and encoders.
     """
     catalog, cells = load_catalog(), load_evidence().cells
     both = cells[cells["reported"].notna() & cells["reproduced"].notna()].copy()
@@ -85,8 +85,7 @@ def numbers() -> dict[str, int]:
     reported = {(k, c.system, c.column) for k in catalog.experiments
                 for c in load_reported().cells(k) if c.value is not None}  # fmt: skip
     exact = own["experiment"].map(lambda key: catalog.experiment(key).deterministic).astype(bool)
-    within = own[exact & (own["verdict"] == WITHIN)]
-    shown = {"run": both, "computed": own[exact], "within": within, "scores": own[~exact]}
+    shown = {"run": both, "scores": own[~exact]}
     counts = {name: len(frame.drop_duplicates(place)) for name, frame in shown.items()}
     return {"reported": len(reported), **counts}
 

@@ -194,7 +194,9 @@ class Page:
         frame = frame[frame["column"].isin(columns or frame["column"])]
         if own <= published or not frame["n"].any():
             return []
-        given = [f"{k} = {v}" for k, v in self._overrides.items()]
+        usual = (*(self._seeds or ()),) in ((), self.experiment.seeds(self.profile))
+        changed = self._overrides | ({} if usual else {"seeds": self._seeds})
+        given = [f"{k} = {v}" for k, v in changed.items()]
         title = ", ".join([f"This run ({MEANING[self.profile]})", *given])
         table = tables.run_table(frame, self.frame, title)
         default = self.profile == "smoke" and not (given or self._systems)

@@ -381,5 +381,6 @@ def over_setting(view: View, *, along: str, first: str = "", second: str = "") -
         tidy = tidy.sort_values("x", kind="stable")
     what = view.cells[0].metric if view.cells else "score"
     hues = {s.partition(":")[2]: c for s, c in colours_of(view.experiment, view.systems).items()}
-    title = f"{what} ({view.profile}){view.proxies}"
+    gain = f"{minus(*(s.partition(':')[2] for s in (first, second)))} in " if first else ""
+    title = f"{gain}{what} ({view.profile}){view.proxies}"
     return lines(tidy, title, xlabel=along, known=hues, ylabel="points" if first else what)

@@ -21,7 +21,7 @@ from torch.nn import functional
 from xlrepro import metrics
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.training.batches import by_length, in_order, shuffled
-from xlrepro.training.loop import BatchLearner, Fit, Progress, Step, compute_repeatably, fit
+from xlrepro.training.loop import BatchLearner, Fit, Progress, Step, fit
 from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.settings import HeadSettings
 from xlrepro.vectors.encoding import padded
@@ -143,7 +143,6 @@ def train(
         progress: called with the fraction done and a short text.
     """
     torch.manual_seed(seed)
-    compute_repeatably(device)
     kind = PairClassifier if len(train_set.parts) == 2 else DenseClassifier
     features = train_set.parts[0][0]
     model = kind(features.shape[-1], classes, settings.hidden_dim, settings.dropout)

@@ -281,16 +281,3 @@ def mixed_products(device: str, mixed: bool) -> torch.autocast:
     Weights and optimisers keep single precision, and so does what is computed outside the block.
     """
     return torch.autocast(torch.device(device).type, torch.bfloat16, mixed)
-
-
-def compute_repeatably(device: str) -> None:
-    """Let torch use deterministic algorithms alone, on a CPU; on a GPU some operations have none.
-
-    The same as ``torch.use_deterministic_algorithms``, without what else that imports: torch's
-    compiler, seconds in every process that trains. Memory that nothing was written to stays so.
-
-    Args:
-        device: ``"cpu"`` or ``"cuda"``.
-    """
-    torch.set_deterministic_debug_mode("error" if device == "cpu" else "default")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # slow

@@ -137,15 +137,13 @@ def variants(word: str, language: str = "") -> list[str]:
     if language == "zh":
         forms.append(simplified(last))
     if len(last) > 1 and last.strip("_'-"):
-        forms.append(last.strip("_"))
-        # Elided articles and enclitic pronouns: l', -il, 'ls.
-        forms.append(last.strip("_'-"))
+        # Elided articles and enclitic pronouns, too: l', -il, 'ls.
+        forms += [last.strip("_"), last.strip("_'-")]
     if language == "ru":
         forms.append(forms[-1].replace("ё", "е"))
     if language == "de":
         forms.append(forms[-1].replace("ß", "ss"))
     if language in ("ar", "fa"):
         forms.append(forms[-1].translate(_ARABIC_ALEF))
-    forms.append(digit_shape(last))
-    forms.append(digit_shape(forms[-2]))
+    forms += [digit_shape(last), digit_shape(forms[-1])]
     return list(dict.fromkeys(forms))

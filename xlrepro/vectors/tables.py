@@ -102,10 +102,8 @@ class VectorSet(WordVectors):
         dim = int(matrices[source].shape[1])
         for language, matrix in matrices.items():
             if matrix.shape != (len(words[language]), dim):
-                raise SettingsError(
-                    f"vector set {name!r}: {language} has {len(words[language])} words but vectors "
-                    f"of shape {matrix.shape}; expected ({len(words[language])}, {dim})"
-                )
+                shape = f"{matrix.shape}; expected ({len(words[language])}, {dim})"
+                raise SettingsError(f"vector set {name!r}: vectors of {language} have {shape}")
         self.name, self.source, self.dim = name, source, dim
         self._words, self._matrices = dict(words), dict(matrices)
         self._indexes: dict[str, WordIndex] = {}

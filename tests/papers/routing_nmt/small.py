@@ -10,7 +10,7 @@ from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.run import make_model
 from xlrepro.papers.routing_nmt.settings import TranslationSettings
 from xlrepro.papers.routing_nmt.training import MultiTaskLearner
-from xlrepro.training.loop import Checkpoints, compute_repeatably, fit
+from xlrepro.training.loop import Checkpoints, fit
 
 TABLE1 = experiment("routing_nmt/table1")
 TASKS = {"translation": 13, "ner": 7, "syntax": 11}
@@ -71,6 +71,5 @@ def learner(settings=None, seed=5):
 
 def trained(checkpoint=None, one=None):
     """Train from the checkpoint, if there is one; return the learner and its fit."""
-    compute_repeatably("cpu")
     one, kept = one or learner(), Checkpoints(checkpoint) if checkpoint else None
     return one, fit(one, small_settings().epochs, checkpoints=kept)

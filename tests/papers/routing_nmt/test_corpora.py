@@ -91,11 +91,8 @@ def test_artificial_trees_have_every_word_and_graphs_every_edge():
         assert linearisers.linearised_tree(tree).count("XX") == len(sentence.tokens)
     for realisation in family.realisations("en", 30):
         triples = graph(realisation.meaning)
-        roles = [
-            t
-            for t in linearisers.linearised_graph(linearisers.meaning_graph(triples), {})
-            if t.startswith(":")
-        ]
+        tokens = linearisers.linearised_graph(linearisers.meaning_graph(triples), {})
+        roles = [token for token in tokens if token.startswith(":")]
         assert len(roles) == sum(role != "instance" for _, role, _ in triples)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from xlrepro.data import loading
 from xlrepro.data.sentences import Sentence
+from xlrepro.errors import SettingsError
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.experiments import experiment, own_records
 from xlrepro.papers.word_order import data
@@ -90,6 +91,8 @@ def test_few_shot_adds_the_share_that_was_asked_for():
     shot = {"few_shot_language": "es", "few_shot_share": 0.1, "train_sentences": 400}
     settings = slot_settings(**shot, targets=["es"])
     plain = settings.model_copy(update={"few_shot_language": None})
+    with pytest.raises(SettingsError, match="give both or neither"):
+        slot_settings(few_shot_language="es", targets=["es"])
     source = Source.of(settings, settings.task)
     added = len(data.training_split(settings, source)) - len(data.training_split(plain, source))
     assert added == 40

@@ -93,13 +93,15 @@ def read_rows(path: Path, n_columns: int, separator: str | None = "\t") -> list[
     return list(rows_of(path, n_columns, separator))
 
 
-def rows_of(path: Path, n_columns: int, separator: str | None = "\t") -> Iterator[tuple[str, ...]]:
-    """Yield the rows of `read_rows`: of a file too large to be held."""
+def rows_of(
+    path: Path, n_columns: int, separator: str | None = "\t", *, exact: bool = False
+) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of `read_rows`: of a file too large to be held; ``exact``: no cell more."""
     for number, line in numbered_lines(path):
         if separator is None:
             cells = re.split(r"[ \t]+", line, maxsplit=n_columns - 1)
         else:
-            cells = line.split(separator, n_columns - 1)
+            cells = line.split(separator, -1 if exact else n_columns - 1)
         if len(cells) != n_columns:
             raise malformed(path, number, f"expected {n_columns} columns, found {len(cells)}")
         yield tuple(cells)

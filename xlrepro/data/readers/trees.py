@@ -39,6 +39,11 @@ class Tree:
         return tuple(str(leaf.word) for leaf in self.leaves())
 
 
+def read_tree_file(path: Path) -> list[Tree]:
+    """Return the trees of a file of bracketed trees; see `read_trees`."""
+    return read_trees("\n".join(read_text_lines(path)), str(path))
+
+
 def read_trees(text: str, where: str) -> list[Tree]:
     """Return the trees of a bracketed text.
 
@@ -141,6 +146,8 @@ def read_graphs(path: Path) -> list[Graph]:
     for start, block in blocks([line if line.strip() else "" for line in read_text_lines(path)]):
         if any(not line.startswith("#") for line in block):
             graphs.append(parse_graph("\n".join(block), f"{path}:{start}"))
+            if not graphs[-1].sentence:
+                raise DataError(f"{path}:{start}: the graph has no line # ::snt with its sentence")
     if not graphs:
         raise DataError(f"{path} has no graph: put the whole file there")
     return graphs

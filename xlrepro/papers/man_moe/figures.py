@@ -60,7 +60,7 @@ def corpus_sizes(view: View) -> Table:
 GATE_ACCURACY = {"accuracy of the gate": "experiments.*.gate_accuracy.*"}
 GATE_CAPTION = (
     "How often the gate's largest weight is that of a token's own language: percent of the tokens "
-    "of the sources' dev texts, by target and source"
+    "of the sources' dev texts, by target and source; chance is one in as many as there are sources"
 )
 REDIRECTS = {
     "F1 without redirects": "experiments.*.without_left_out.score",

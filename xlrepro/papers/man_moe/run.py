@@ -28,7 +28,7 @@ from xlrepro.papers.man_moe.model import ManMoe, Prediction
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
 from xlrepro.training.batches import EVALUATION_TOKENS, ordered
-from xlrepro.training.loop import Fit, compute_repeatably, fit
+from xlrepro.training.loop import Fit, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
@@ -139,7 +139,6 @@ def train_transfer(transfer: Transfer, seed: int, context: TrialContext) -> Trai
     """Train a model on the sources' labels and on everybody's text."""
     settings = transfer.settings
     torch.manual_seed(seed)
-    compute_repeatably(context.device)
     labelled = {code: transfer.labelled(code, "train") for code in transfer.sources}
     names = data.label_names(settings.task, [e.gold for texts in labelled.values() for e in texts])
     texts, characters = training_texts(transfer, labelled, names)

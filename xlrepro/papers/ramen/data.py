@@ -125,7 +125,7 @@ def pairs(settings: AdaptationSettings, target: str) -> list[tuple[list[str], li
         if not is_open
         else [local_path(path) for path in parallel_paths(target)]
     )
-    raw = (row for path in paths for row in rows_of(path, 2))
+    raw = (row for path in paths for row in rows_of(path, 2, exact=True))
     if is_open:
         raw = ((english.lower(), foreign.lower()) for english, foreign in raw)
     split = ((tokenise(one, SOURCE), tokenise(two, target)) for one, two in raw)

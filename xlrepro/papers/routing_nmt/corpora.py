@@ -22,7 +22,7 @@ from xlrepro.artificial import graph as meaning_triples
 from xlrepro.data import loading, registry, supplied
 from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.data.readers.text_files import read_text_lines
-from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_tree_zip, read_trees
+from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_tree_file, read_tree_zip
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.papers.routing_nmt import linearisers
@@ -261,7 +261,6 @@ def _supplied_auxiliary(task: str, split: str) -> list[Pair]:
     if task == "ner":
         return _tagged(read_conll_ner(supplied.opened(f"{supplied.CONLL}/en/{split}")))
     if task == "syntax":
-        path = _supplied(f"ptb/{split}.mrg")
-        text = "\n".join(read_text_lines(path))
-        return [pair for tree in read_trees(text, str(path)) for pair in tree_pair(tree)]
+        trees = read_tree_file(_supplied(f"ptb/{split}.mrg"))
+        return [pair for tree in trees for pair in tree_pair(tree)]
     return _graph_pairs(read_graphs(_supplied(f"amr-2.0/{split}.txt")))

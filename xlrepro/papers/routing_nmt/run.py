@@ -14,7 +14,7 @@ from xlrepro.papers.routing_nmt.settings import DIRECTIONS, TRANSLATION, Transla
 from xlrepro.paths import checkpoint_of
 from xlrepro.precision import computing
 from xlrepro.training.batches import in_order
-from xlrepro.training.loop import Checkpoints, compute_repeatably, fit
+from xlrepro.training.loop import Checkpoints, fit
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 METRICS = {"PPL": "perplexity", "TER": "percent", "BLEU": "percent"}
@@ -30,7 +30,6 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
     settings = trial.typed(TranslationSettings)
     (system,) = trial.systems
     data = Encoded(settings)
-    compute_repeatably(context.device)
     model = make_model(settings, data, trial.seed).to(context.device)
     learner = training.MultiTaskLearner(model, data, settings, trial.seed, context.device)
     at_most = settings.epochs, settings.patience

@@ -282,5 +282,4 @@ def _plane(vectors: Tensor) -> list[list[float]]:
     """Return the first two principal components of some vectors."""
     from sklearn.decomposition import PCA
 
-    places: list[list[float]] = PCA(2).fit_transform(vectors.numpy()).round(4).tolist()
-    return places
+    return PCA(2).fit_transform(vectors.numpy()).round(4).tolist()  # type: ignore[no-any-return]

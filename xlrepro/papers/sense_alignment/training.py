@@ -71,7 +71,6 @@ def pretrain(
     Returns:
         The model with what belongs to it, and how the training went; losses in nats per word.
     """
-    loop.compute_repeatably(device)
     run = Run(settings, corpus, device)
     rounds = -(-settings.training.steps // CHECKPOINT_EVERY)
     with loop.fast_products(device):

@@ -22,7 +22,7 @@ from xlrepro.tasks import classification
 from xlrepro.tasks.classification import Examples, computed_in
 from xlrepro.tasks.tagging import SequenceTagger, TaggedSplit, score, span_tags, tagger_learner
 from xlrepro.training.batches import predicted_tags
-from xlrepro.training.loop import Fit, compute_repeatably, fit
+from xlrepro.training.loop import Fit, fit
 from xlrepro.training.settings import FitSettings, HeadSettings
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import EncodedSplit, TagSet
@@ -63,7 +63,6 @@ def train_tagger(
     """Train a BiLSTM-CRF (Table 3); return it with the weights of its best English dev epoch."""
     torch.manual_seed(seed)
     device = context.device
-    compute_repeatably(device)
     table = train_set.encoded.table
     encoder = BiLSTM(table.shape[1], head.hidden_dim, layers=1, dropout=head.dropout)
     tagger = SequenceTagger(encoder, len(tags), input_dropout=head.dropout)

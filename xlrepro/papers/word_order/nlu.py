@@ -28,7 +28,7 @@ from xlrepro.precision import working_dtype
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import labels, span_tags
 from xlrepro.training.batches import in_order, ordered_batches, shuffled_batches
-from xlrepro.training.loop import BatchLearner, Fit, Step, compute_repeatably, fit
+from xlrepro.training.loop import BatchLearner, Fit, Step, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet, encode
@@ -315,7 +315,7 @@ def trained(
     known = known_labels(sentences)
     train = encoded(source, language, sentences, known)
     dev = encoded(source, language, source.sentences(language, "dev"), known)
-    compute_repeatably(device := context.device)
+    device = context.device
     torch.manual_seed(seed)
     table = train.encoded.table.to(device)
     model = NLUModel(settings.encoder, table.shape[1], *map(len, known)).to(device)

@@ -36,7 +36,7 @@ from xlrepro.tasks.tagging import (
     tagger_learner,
 )
 from xlrepro.training.batches import predicted_tags
-from xlrepro.training.loop import Fit, compute_repeatably, fit
+from xlrepro.training.loop import Fit, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors import artificial as artificial_vectors
@@ -70,7 +70,6 @@ def trained(
     settings: TaggingSettings, source: Source, seed: int, context: TrialContext
 ) -> tuple[SequenceTagger, Fit]:
     """Train on the source language's train split, and keep the best epoch on its dev split."""
-    compute_repeatably(context.device)
     train, dev = training_split(settings, source), split_of(source, settings.source, "dev")
     tags = tag_set(source)
     torch.manual_seed(seed)

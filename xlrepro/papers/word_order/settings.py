@@ -147,8 +147,8 @@ class TaggingSettings(LabellingSettings):
 
     @model_validator(mode="after")
     def _share_is_of_a_language(self) -> Self:
-        if self.few_shot_share and not self.few_shot_language:
-            raise ValueError("few_shot_share: name the few_shot_language too")
+        if bool(self.few_shot_share) != bool(self.few_shot_language):
+            raise ValueError("few_shot_share and few_shot_language: give both or neither")
         return self
 
     def registered(self) -> list[tuple[str, str]]:

@@ -42,11 +42,6 @@ class SkipGram:
     seed: int = 1
 
 
-def stable_hash(word: str) -> int:
-    """Return a hash of ``word`` that is the same in every process."""
-    return zlib.crc32(word.encode("utf-8"))
-
-
 def train(corpus: Path, settings: SkipGram) -> tuple[list[str], np.ndarray]:
     """Train on a text file with one sentence a line, words separated by single spaces.
 
@@ -64,8 +59,9 @@ def train(corpus: Path, settings: SkipGram) -> tuple[list[str], np.ndarray]:
 
     given = vars(settings).copy()  # of the same names there, but for two
     given |= {"vector_size": given.pop("dim"), "max_final_vocab": given.pop("max_words")}
+    given["hashfxn"] = lambda word: zlib.crc32(word.encode())  # the same in every process
     try:
-        model = Word2Vec(corpus_file=str(corpus), sg=1, workers=1, hashfxn=stable_hash, **given)
+        model = Word2Vec(corpus_file=str(corpus), sg=1, workers=1, **given)
     except RuntimeError:  # there is no vocabulary
         raise SettingsError(
             f"no word occurs {settings.min_count} times in {corpus}: give more text or a smaller "

@@ -25,7 +25,7 @@ from xlrepro.precision import cached_per_precision
 from xlrepro.tasks import tagging
 from xlrepro.tasks.source import Source
 from xlrepro.training.batches import predicted_tags
-from xlrepro.training.loop import Fit, compute_repeatably, fast_products, fit
+from xlrepro.training.loop import Fit, fast_products, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
@@ -227,7 +227,6 @@ class Labelling:
     """
 
     def __init__(self, settings: MbertSettings, seed: int, context: TrialContext) -> None:
-        compute_repeatably(context.device)
         self.settings, self.seed, self.context = settings, seed, context
         # M-BERT stands in the place of word vectors.
         self.source = replace(Source.of(settings, settings.task), vectors_name=None)
