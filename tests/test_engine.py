@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import dask
 import psutil
 import pytest
+import torch
 from distributed import Future
 
 from tests.toy_trials import remote_cluster
@@ -289,6 +290,12 @@ def test_a_record_knows_its_data_and_the_commit_before_the_trial(trial_of, tmp_p
     record = measure_trial(trial_of(settings={"ran": str(ran)}), "cpu")
     assert (record.data[ARTIFICIAL], record.git.reason) == (artificial_hash(), "no git")
     assert ran.exists()
+
+
+def test_operations_are_deterministic_on_a_cpu_whatever_ran_before(trial_of):
+    torch.set_deterministic_debug_mode("default")
+    measure_trial(trial_of(), "cpu")
+    assert torch.get_deterministic_debug_mode() == 2  # an error where one has no such form
 
 
 @pytest.mark.parametrize(

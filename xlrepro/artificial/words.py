@@ -206,7 +206,7 @@ def parameters(code: str) -> Typology:
         SettingsError: if there is no such language.
     """
     if code not in LANGUAGES:
-        known = f"{' '.join(LANGUAGES)}, or give Family your own Typology"
+        known = " ".join(LANGUAGES)
         raise SettingsError(f"there is no artificial language {code!r}: choose from {known}")
     return _presets()[code]
 
