@@ -22,8 +22,16 @@ def view_of(numbers, ort, trs, column="avg", profile="open", key=KEY):
 @pytest.mark.parametrize(
     ("ort", "trs", "headline"),
     [
-        ([60.0, 60.1, 60.2], [50.0, 50.2, 50.1], "Significant before correction (95 % CI), in the"),
-        ([50.0, 50.1, 50.2], [60.0, 60.2, 60.1], "Significant before correction (95 % CI), opp"),
+        (
+            [60.0, 60.1, 60.2],
+            [50.0, 50.2, 50.1],
+            "Significant as a single comparison (95 % CI), in",
+        ),
+        (
+            [50.0, 50.1, 50.2],
+            [60.0, 60.2, 60.1],
+            "Significant as a single comparison (95 % CI), op",
+        ),
         ([50.0, 58.0, 51.0], [52.0, 50.0, 55.0], "No significant difference"),
         ([50.0], [52.0], "One seed"),
     ],

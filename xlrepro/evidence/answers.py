@@ -214,7 +214,7 @@ def headline_of(view: View, main: Difference) -> str:
     how = "in the paper's direction" if agrees else "opposite to what the paper reports"
     if math.isnan(gap.reported):
         how = f"{main.first.partition(':')[2]} scores {gap.direction}"
-    return f"Significant before correction (95 % CI), {how}"
+    return f"Significant as a single comparison (95 % CI), {how}"
 
 
 def _untested(view: View, cells: Sequence[ReproducedCell]) -> str:
