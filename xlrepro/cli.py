@@ -378,7 +378,7 @@ def claims(
     profile: Profile = "open",
     as_json: AsJson = False,
 ) -> None:
-    """Judge the papers' claims on the printed numbers and on the reproduced ones."""
+    """Judge the papers' claims on the reported numbers and on the reproduced ones."""
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.claims import STATUSES
     from xlrepro.evidence.gathered import judged
