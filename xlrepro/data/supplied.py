@@ -180,7 +180,7 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
             if width != (other := widths.setdefault(file.parent, width)):
                 why = f"{width} dimensions, another in its folder {other}"
             if why:
-                raise DataError(f"{file} has {why}: it is damaged or another; copy it again")
+                raise DataError(f"{file} has {why}: it is damaged or another file; copy it again")
 
 
 def opened(name: str) -> Path:

@@ -42,6 +42,6 @@ def along_updates(frame: pd.DataFrame) -> Figure:
         rows.append((f"{task.partition(' ')[0]}, ours", *place, *ours))
     tidy = framed(rows, "series", "panel", "x", "value", "low", "high")
     tidy = tidy[tidy["value"].notna()].sort_values("x", kind="stable")
-    title = f"Scores after each stage; ours are far shorter ({frame['profile'].iloc[0]})"
-    along = "the paper's updates, thousands; ours: 0, 240, 320 in all"
-    return lines(tidy, title, xlabel=along, ylabel="accuracy, LAS in %")
+    profile = frame["profile"].iloc[0]
+    title = f"Scores after each stage{'; ours are far shorter' * (profile != 'paper')} ({profile})"
+    return lines(tidy, title, xlabel="stage, in the paper's updates (k)", ylabel="accuracy, LAS, %")
