@@ -280,8 +280,10 @@ def heat(table: pd.DataFrame, title: str, *, unit: str, decimals: int = 2) -> Fi
         drawing.set_figheight(1 + 0.32 * len(table) + len(title) / 400)
         axes = drawing.add_subplot()
         narrow = table.astype(float).rename(columns=lambda name: fill(str(name), 9))
-        sns.heatmap(narrow, ax=axes, annot=True, fmt=f".{decimals}f", cmap="viridis",
-                    cbar_kws={"label": unit}, annot_kws={"size": 8}, lw=0.5)  # fmt: skip
+        signed = bool((narrow < 0).any(axis=None))
+        sns.heatmap(narrow, ax=axes, annot=True, fmt=f".{decimals}f", lw=0.5,
+                    cmap="vlag" if signed else "viridis", center=0 if signed else None,
+                    cbar_kws={"label": unit}, annot_kws={"size": 8})  # fmt: skip
         axes.set_title(title, wrap=True)
         axes.set(xlabel="", ylabel="")
         axes.tick_params(labelrotation=0)

@@ -66,7 +66,7 @@ def titled(text: str, paper: str) -> str:
 
     Example:
         >>> titled("not run: Table 4: choice:MAN in es", "man_moe")
-        'not run: Table 4: alternative reading: MAN in es'
+        'not run: Table 4: MAN-MOE+CharCNN, alternative reading: MAN in es'
         >>> titled("open, word-mapped", "word_order")
         'open, mapped vectors'
     """

@@ -30,7 +30,7 @@ SOURCE = "en"  # language of training and model selection, in all of the paper
 MAX_DISTANCE = 10  # at which relative positions are clipped (RPT), as in Ahmad et al. (2019)
 SHUFFLED_COPIES = 10  # of a sentence [paper]; epoch e reads copy e mod 10
 WORD_DROPOUT = 0.05  # share of training tokens whose vector is replaced by zero [usual]
-TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")  # that Figure 1 tells apart
+TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")  # the classes of Figure 1
 # Languages of Table 2 that MUSE has a test dictionary for.
 WITH_TEST_DICTIONARY = ("fr", "es", "it", "bg", "ru", "de", "zh", "ar", "hi")
 
