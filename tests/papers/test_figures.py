@@ -72,7 +72,8 @@ def test_scores_along_updates_stand_beside_the_paper_s():
 def test_senses_alive_are_means_over_seeds(record):
     runs = [{"alive": [[10, 1.0, 2.0, 3.0], [20, 1.0, 2.0, last]]} for last in (3.0, 5.0)]
     records = with_details(record, *runs, system="alive:SaELMo")
-    figure = sense_alignment.senses_along_training(records, "open")
+    other = with_details(record, {"alive": [[20, 9.0, 9.0, 9.0]]}, system="factors:SaELMo")
+    figure = sense_alignment.senses_along_training([*records, *other], "open")
     assert "to 4.00 at 20" in figure.alt
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from xlrepro.pages.plots import GREY, PALETTE, Figure, drawn, lines, nothing, panels
-from xlrepro.pages.tables import framed
+from xlrepro.pages.tables import framed, short_names
 from xlrepro.trials import Record
 from xlrepro.values import read_yaml
 
@@ -41,8 +41,9 @@ def senses_along_training(records: Sequence[Record], profile: str) -> Figure:
         records: of Tables 6 to 8; those with ``details["alive"]`` are drawn.
         profile: theirs.
     """
+    names = short_names((r.systems[0] for r in records if r.details.get("alive")), "sense_alignment")
     rows = [
-        (record.systems[0].partition(":")[2], band, step[0], float(step[i]), *(float("nan"),) * 2)
+        (names[record.systems[0]], band, step[0], float(step[i]), *(float("nan"),) * 2)
         for record in records
         for step in record.details.get("alive") or ()
         for i, band in enumerate(("frequent words", "mid-frequency words", "rare words"), start=1)
