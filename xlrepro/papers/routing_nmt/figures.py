@@ -81,7 +81,7 @@ def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, Record
     """Return the records of each pair and system by seed."""
     rows: dict[tuple[str, str], dict[int, Record]] = {}
     for record in records:
-        key = (blocks.pair_of(record), record.systems[0].partition(":")[2])
+        key = (blocks.pair_of(record), record.systems[0])
         rows.setdefault(key, {})[record.seed] = record
     return rows
 
@@ -92,7 +92,7 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
     pairs = dict.fromkeys(pair for pair, _ in by_row)
     compared = [(a, b) for a in SYSTEMS[::-1] for b in SYSTEMS[: SYSTEMS.index(a)]]
     for pair, (first, second) in product(pairs, compared):
-        one, other = (by_row.get((pair, name), {}) for name in (first, second))
+        one, other = (by_row.get((pair, f"translation:{name}"), {}) for name in (first, second))
         shared = [(_counts(one[s]), _counts(other[s])) for s in one if s in other]
         scores = [[bleu_of(side.sum(0)) for side in both] for both in shared]
         if not shared:

@@ -72,7 +72,7 @@ def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
         if record.systems == (f"vectors:{name}",) and record.details.get("neighbours"):
             seen.setdefault(name, record.details["neighbours"])
     if not seen:
-        return nothing(title, "no language model was looked at")
+        return nothing(title, "no sense vectors recorded")
     planes = [
         (f"{name}'s {word}", senses[: len(PALETTE)], [_nearest(word, s) for s in senses])
         for name, words in seen.items()
