@@ -98,8 +98,8 @@ def test_trainings_that_stopped_by_themselves_or_were_best_at_their_end_are_coun
         trained(2, [3.0, 3.001, 3.002]) | {"settings": {"patience": 2}},  # level since the first
     )
     assert provenance_table(records).caption.endswith(
-        "Of 9 trainings 4 had stopped improving on dev: no gain of a thousandth for as "
-        "long as early stopping waits. 3 still gained that much in the last epoch."
+        "Of 9 trainings 4 ended by early stopping: no gain of a thousandth on dev for as "
+        "long as it waits. Of the other 5, 3 still gained that much at the end."
     )
     assert "epoch" not in provenance_table([record()]).caption
 

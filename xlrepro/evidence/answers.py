@@ -8,7 +8,7 @@ from itertools import chain
 from statistics import fmean
 
 from xlrepro.evidence.catalog import Difference, load_catalog
-from xlrepro.evidence.claims import NOT_TESTABLE, Claim, ClaimVerdict, counted, status_counts
+from xlrepro.evidence.claims import NOT_TESTABLE, Claim, ClaimVerdict, counted, reads, status_counts
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN, compared_rows, unit_factor
 from xlrepro.evidence.conditions import failed_conditions
 from xlrepro.evidence.deviations import WEIGHTS, Deviation, load_deviations
@@ -181,8 +181,11 @@ def answer(
             name = _name(view, main, main_gap(view, main))
             headline = f"{name}: {headline[:1].lower()}{headline[1:]}"
         lines = [difference_sentence(view, each) for each in (main, *entry.contrasts)]
+        columns = main_gap(view, main).columns
+        read = [(view.experiment, s, c) for s in (main.first, main.second) for c in columns]
     else:
         lines, told = [], [(c, v) for c, v in judged if c.id == entry.main_claim]
+        read = [address for claim, _ in told for address in reads(claim)]
         if told:
             ((claim, verdict),) = told
             headline = f"{verdict.status.capitalize()}: {claim.text}"
@@ -196,7 +199,8 @@ def answer(
             lines.append(f"{whose}: {counts}.")
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     known = load_deviations(view.experiment, view.profile)
-    why = [d for d in known if d.weight == WEIGHTS[0] and not entry.ours][:2]
+    why = [d for d in known if d.weight == WEIGHTS[0] and not entry.ours]
+    why = [d for d in why if not read or any(d.touches(*address) for address in read)][:2]
     return Answer(headline, tuple(lines), tuple(why), cost)
 
 

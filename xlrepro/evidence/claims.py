@@ -334,8 +334,8 @@ def _named(
         if isinstance(limit, int | float):
             value, low, high = (number(limit + sign * v) for v in (leaf.gap[0], *ends[::sign]))
             rank = "spearman(" in claim.predicate and not limit
-            what, how = "Spearman's correlation " * rank, "draws " * rank
-            return f"{what}{value} ({how}{low} to {high}), where {where} {shown(limit)} is claimed"
+            what, how = "Spearman's correlation " * rank, " in draws, whose noise pulls it to 0" * rank
+            return f"{what}{value} ({low} to {high}{how}), where {where} {shown(limit)} is claimed"
     known = [a for side in leaf.sides for a in [a for a, of in cells.items() if of is side][:1]]
     name = f"{leaf.text}, a difference of".lstrip(", ")
     if len(known) == 2:
@@ -401,7 +401,8 @@ def decide(
             note = f"least certain: {named(leaf, ends)}"
             note += ", significant alone, not after Holm's correction" * bool(ends[1] < 0)
     if status == INCONCLUSIVE and decidable and not note:
-        note = f"true in {100 * share:.0f} % of draws, where {100 * LEVEL:.0f} % are required"
+        note = (f"it holds in {100 * share:.0f} % of draws, where {100 * LEVEL:.0f} % are required; "
+                "corrected for their number, no comparison contradicts it")  # fmt: skip
     return ClaimVerdict(status, share, p, decidable=decidable, power=power, note=note)
 
 

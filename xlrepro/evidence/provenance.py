@@ -115,16 +115,18 @@ def cut_off(since: int, patience: int | None) -> bool:
 
 
 def trainings_sentence(records: Sequence[Record]) -> str:
-    """Return how many trainings behind records had stopped improving on dev."""
+    """Return how many trainings behind records ended by early stopping."""
     ends = training_ends(records)
     if not ends:
         return ""
     stopped = sum(patience is not None and not cut_off(since, patience) for since, patience in ends)
-    return (
-        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} had stopped improving on dev: "
-        "no gain of a thousandth for as long as early stopping waits. "
-        f"{sum(since == 0 for since, _ in ends)} still gained that much in the last epoch."
+    said = (
+        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} ended by early stopping: "
+        "no gain of a thousandth on dev for as long as it waits."
     )
+    gained = sum(since == 0 for since, _ in ends)
+    others = f" Of the other {len(ends) - stopped}, {gained} still gained that much at the end."
+    return said + others * (stopped < len(ends))
 
 
 def command_of(records: Sequence[Record]) -> str:

@@ -56,17 +56,18 @@ def answer() -> str:
               for p in papers]  # fmt: skip
     signs = sum(v.status == claims.REPLICATES and v.form != "" for of in judged for v in of if v)
     kept = sum(map(claims.kept_at_five_percent, judged))
+    decided = counts[claims.REPLICATES] + counts[claims.CONTRADICTS]
     cells, all_runs = numbers(), [r for r in evidence.records if r.profile in PUBLISHED]
     return (
         "On open data, of the five main comparisons, each the core of a paper's claim, "
         f"{'none replicates: ' * (not found[claims.REPLICATES])}{claims.counted(found)}. "
-        f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}; of "
-        f"those that replicate {signs} in sign only, because other data cannot test a size. "
-        f"Corrected within each paper (false discovery rate 5 %), {kept} of those that replicate "
-        "or are contradicted stay significant. "
+        f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}. Of "
+        f"those that replicate, {signs} do so in sign only, because other data cannot test a size. "
+        f"Corrected within each paper (false discovery rate 5 %), {kept} of the {decided} that "
+        "replicate or are contradicted stay significant. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} stand beside one of ours, "
-        f"nearly all on proxies. Of scores of trained systems {cells['scores'] or 'none'} rests on "
-        "all of a paper's own data and vectors, so the reported values are neither confirmed nor "
+        f"nearly all on proxies. {cells['scores'] or 'None'} of our scores of trained systems rests "
+        "on all of a paper's own data and vectors, so the reported values are neither confirmed nor "
         "refuted. Cost in all: "
         f"{total_cost(all_runs).brief('{:,}'.format)}."
     )
@@ -133,11 +134,12 @@ def claims_summary(paper: str) -> Markup:
     shown = [s for s in claims.STATUSES if any(each[s] for each in counts.values())]
     judged = [verdicts[claim]["open"] for claim in own]
     tested = [v for v in judged if v is not None and v.p]
+    kept = claims.kept_at_five_percent(judged)
     caption = (
-        f"The paper's {len(own)} sentences, by verdict. At open {len(tested)} were tested; "
-        f"{claims.kept_at_five_percent(judged)} of these stay significant in one direction at a "
-        "false discovery rate of 5 % (Benjamini–Hochberg)."
-    )
+        f"The paper's {len(own)} sentences, by verdict. At open {len(tested)} were tested"
+        + f"; {kept} of these stay{'s' * (kept == 1)} significant in one direction at a false "
+        "discovery rate of 5 % (Benjamini–Hochberg)" * bool(tested) + "."
+    )  # fmt: skip
     # Additional rows that nobody ran for a claim say nothing of it
     rows = [[s, *("–" if s == claims.NOT_RUN and ", " in on else counts[on][s] for on in counts)]
             for s in shown]  # fmt: skip
