@@ -164,7 +164,7 @@ def test_what_is_not_given_is_asked_for_as_the_cell_of_the_notebook_has_it(write
 
     assert asked("smoke") == [(0, 3), (1, 3)]
     assert asked("smoke", seeds=[2], overrides={}) == [(2, 8)]
-    assert asked("open") == [(seed, 3) for seed in (0, 1, 2)]  # seeds of that profile
+    assert asked("open") == [(seed, 3) for seed in range(5)]  # seeds of that profile
     assert plan(None, "open")[0].parameters == {"profile": "open", "seeds": []}
     write_notebook("word_order/table5", parameters=cell.replace("noisy:ORT", "noisy:X"))
     with pytest.raises(SettingsError, match="has no system 'noisy:X'"):
