@@ -232,9 +232,10 @@ def shown(value: float, decimals: int = 2) -> str:
 
 
 def _written(ops: Sequence[ast.cmpop], terms: Sequence[Any]) -> str:
-    """Write a comparison down, with as many decimals as tell unequal sides apart."""
+    """Write a comparison down, with as many decimals as unequal sides and constants need."""
     numbers = [t if isinstance(t, int) else _first(t) for t in terms]
-    for decimals in range(2, 9):
+    finer = any(isinstance(t, float) and t != round(t, 2) for t in terms)
+    for decimals in range(2 + finer, 9):
         sides = [shown(n, decimals) for n in numbers]
         if all((a == b) == (x == y) for (a, x), (b, y) in pairwise(zip(sides, numbers))):
             break
