@@ -79,8 +79,7 @@ class Encoder:
         """Its table of positions, a parameter of the model. ``(limit, dim)``; RoBERTa's is longer:
         its first rows are for padding.
         """
-        table: Tensor = self.model.embeddings.position_embeddings.weight
-        return table
+        return self.model.embeddings.position_embeddings.weight
 
     @property
     def limit(self) -> int:
@@ -160,8 +159,7 @@ class Encoder:
         recipe["type"] = kept.__name__
         name = hashlib.sha256(self.identity.encode()).hexdigest()[:8]
         folder = built("states", name, recipe, partial(self._write, sequences, reads, mean, kept))
-        states: np.ndarray = np.load(folder / "states.npy", mmap_mode="r")
-        return states
+        return np.load(folder / "states.npy", mmap_mode="r")
 
     def states(self, sequences: Rows) -> Iterator[tuple[int, np.ndarray]]:
         """Yield each sequence's number and its states, ``(padded length, dim)``, longest first.
@@ -199,8 +197,7 @@ def states_of(
     read = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings(ids)}
     attended = torch.ones_like(ids) if mask is None else mask.long()
     whole = model(attention_mask=attended, token_type_ids=types, **read)
-    states: Tensor = whole.last_hidden_state
-    return states
+    return whole.last_hidden_state
 
 
 def parts(lengths: Sequence[int], room: int) -> list[range]:

@@ -83,8 +83,7 @@ class LinearChainCRF(nn.Module):
         spread = _spread(emissions, tags, tuple(self.parameters()))
         scores = (emissions, self.transitions, self.start, self.end)
         if spread < _LOG_RANGE.get(emissions.dtype, 0.0):
-            nll: Tensor = _NegativeLogLikelihood.apply(*scores, tags, mask, lengths, spread)
-            return nll
+            return _NegativeLogLikelihood.apply(*scores, tags, mask, lengths, spread)
         e, a, s, t = (score.double() for score in scores)
         log_partition = _log_partition(e, a, s, t, mask, lengths)
         return (log_partition - _gold_score(e, a, s, t, tags, mask, lengths)).to(emissions.dtype)

@@ -292,8 +292,7 @@ class PackedBiLSTM(nn.Module):
         projected = functional.linear(fixed.detach(), of_fixed, bias)
         if columns[1]:
             projected = torch.addmm(projected, trained, of_trained.T)
-        states: Tensor = _Recurrence.apply(projected, recurrent, packing)  # type: ignore[no-untyped-call]
-        return states
+        return _Recurrence.apply(projected, recurrent, packing)  # type: ignore[no-untyped-call]
 
     def reference(self, x: Tensor, packing: Packing) -> Tensor:
         """Return the same, ``(tokens, 2 * hidden)`` for ``(tokens, dim)``, by torch's own LSTM."""

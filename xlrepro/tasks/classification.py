@@ -74,8 +74,7 @@ class DenseClassifier(nn.Module):
         """Return a score per class, ``(batch, classes)``, for ``parts[0]``, ``(batch, dim)``."""
         # shape: (batch, hidden), then (batch, classes)
         hidden = functional.relu(self.hidden(self.dropout(parts[0])))
-        scores: Tensor = self.output(self.dropout(hidden))
-        return scores
+        return self.output(self.dropout(hidden))
 
 
 class PairClassifier(nn.Module):
@@ -111,8 +110,7 @@ class PairClassifier(nn.Module):
         """
         # shape of each: (batch, encoder's output)
         p, h = (self._mean(x, m) for x, m in zip(parts, masks, strict=True) if m is not None)
-        scores: Tensor = self.head([torch.cat((p, h, p - h, p * h), -1)])
-        return scores
+        return self.head([torch.cat((p, h, p - h, p * h), -1)])
 
     def _mean(self, x: Tensor, mask: Tensor) -> Tensor:
         # shape: (batch, length, 2 * hidden), zero at padding; then (batch, 2 * hidden)

@@ -89,8 +89,7 @@ class BiaffineParser(nn.Module):
         return arcs, relations.permute(0, 2, 3, 1)
 
     def _narrow(self, linear: nn.Module, x: Tensor) -> Tensor:
-        narrowed: Tensor = self.dropout(functional.leaky_relu(linear(x), 0.1))
-        return narrowed
+        return self.dropout(functional.leaky_relu(linear(x), 0.1))
 
 
 def _with_one(x: Tensor) -> Tensor:

@@ -200,8 +200,7 @@ class SequenceTagger(nn.Module):
         # shape: (batch, length, tags)
         emissions = self.emissions(table[batch.rows], batch.mask)
         if self.crf is not None:
-            loss: Tensor = self.crf(emissions, batch.tags, batch.mask)
-            return loss
+            return self.crf(emissions, batch.tags, batch.mask)
         # shape: (tokens, tags) and (tokens,)
         return nn.functional.cross_entropy(emissions[batch.mask], batch.tags[batch.mask])
 

@@ -244,8 +244,7 @@ def _resume(learner: Any, result: Fit, kept: Mapping[str, Any]) -> dict[str, Any
     torch.set_rng_state(kept["random"]["cpu"])
     if kept["random"]["cuda"]:
         torch.cuda.set_rng_state_all(kept["random"]["cuda"])
-    best: dict[str, Any] | None = kept["best"]
-    return best
+    return kept["best"]
 
 
 B = TypeVar("B")

@@ -292,8 +292,7 @@ class Classifier:
         sides = (premises, premises + len(examples.gold))
         # shape: (pairs, dim) each, then (pairs, 4 * dim) to (pairs, labels)
         u, v = (self._scale(examples.texts.states(side)) for side in sides)
-        scores: Tensor = self.module(torch.cat([u, v, (u - v).abs(), u * v], dim=1))
-        return scores
+        return self.module(torch.cat([u, v, (u - v).abs(), u * v], dim=1))
 
     def loss(self, examples: Examples, chosen: Chosen) -> Tensor:
         """Return the loss of a batch of pairs."""
@@ -328,8 +327,7 @@ class PairClassifier(Classifier):
 
     def _scores(self, examples: Examples, chosen: Chosen) -> Tensor:
         # shape: (pairs, dim), then (pairs, labels)
-        scores: Tensor = self.module(examples.texts.states(chosen))
-        return scores
+        return self.module(examples.texts.states(chosen))
 
 
 Head = Parser | Classifier

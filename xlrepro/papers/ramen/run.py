@@ -119,8 +119,7 @@ def encoders(
     """
     layer = settings.head.layer or settings.layers
     find = _encoders.__wrapped__ if settings.tuned else _encoders
-    read: Encoders = find(settings.adaptation, settings.model, layer, target, checkpoint, device)
-    return read
+    return find(settings.adaptation, settings.model, layer, target, checkpoint, device)
 
 
 @lru_cache(maxsize=2)

@@ -67,8 +67,7 @@ class Readout(nn.Module):
             words: embeddings of y_{t-1}, ``(..., embedding)``.
         """
         hidden = self.hidden(torch.cat((states, contexts, words), -1)).tanh()
-        scores: Tensor = self.output(self.dropout(hidden))
-        return scores
+        return self.output(self.dropout(hidden))
 
 
 class DecoderState(NamedTuple):
@@ -108,8 +107,7 @@ class TiedDecoder:
 
     def project(self, words: Tensor) -> Tensor:
         """Return what ``(length, batch, embedding)`` words give to each step."""
-        projected: Tensor = self._unit.project(words)
-        return projected
+        return self._unit.project(words)
 
     def start(self, length: int = 0) -> DecoderState:
         """Return the zero state; ``length``: of the target in training, for dropout."""
@@ -221,8 +219,7 @@ class MultiTaskModel(nn.Module):
             state = decoder.step(given, state)
             states.append(state.unit.output)
             contexts.append(state.context)
-        scores: Tensor = readout(self.dropout(torch.stack(states)), torch.stack(contexts), words)
-        return scores
+        return readout(self.dropout(torch.stack(states)), torch.stack(contexts), words)
 
     def loss(self, task: str, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
         """Return the negative log-likelihood of the targets, summed over tokens, in nats.

@@ -120,8 +120,7 @@ class Subwords:
 
     def split(self, words: Sequence[str]) -> list[str]:
         """Return the subwords of a tokenised sentence; letters never seen become ``<unk>``."""
-        pieces: list[str] = self._bpe.encode(list(words), is_pretokenized=True).tokens
-        return pieces
+        return self._bpe.encode(list(words), is_pretokenized=True).tokens
 
     def joined(self, pieces: Sequence[str]) -> list[str]:
         """Return the words that subwords make up; a last word without its end is closed."""
