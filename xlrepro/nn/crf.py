@@ -32,6 +32,7 @@ from xlrepro.nn.recurrent import mirrored_steps
 
 #: log of the smallest normal number of each dtype, with a margin of e^7 for sums and products.
 _LOG_RANGE = {torch.float32: 80.0, torch.float64: 700.0}
+Scores = Sequence[Tensor]  # emissions, then transitions, start and end of a `LinearChainCRF`
 
 
 class LinearChainCRF(nn.Module):
@@ -84,9 +85,9 @@ class LinearChainCRF(nn.Module):
         scores = (emissions, self.transitions, self.start, self.end)
         if spread < _LOG_RANGE.get(emissions.dtype, 0.0):
             return _NegativeLogLikelihood.apply(*scores, tags, mask, lengths, spread)
-        e, a, s, t = (score.double() for score in scores)
-        log_partition = _log_partition(e, a, s, t, mask, lengths)
-        return (log_partition - _gold_score(e, a, s, t, tags, mask, lengths)).to(emissions.dtype)
+        exact = [score.double() for score in scores]
+        log_partition = _log_partition(exact, mask, lengths)
+        return (log_partition - _gold_score(exact, tags, mask, lengths)).to(emissions.dtype)
 
     @torch.no_grad()
     def decode(self, emissions: Tensor, mask: Tensor) -> Tensor:
@@ -96,7 +97,7 @@ class LinearChainCRF(nn.Module):
         """
         emissions = emissions.masked_fill(~mask.unsqueeze(-1), 0)
         scores = (emissions, self.transitions, self.start, self.end)
-        return _viterbi(*scores, mask, _lengths(mask))
+        return _viterbi(scores, mask, _lengths(mask))
 
 
 def _lengths(mask: Tensor) -> Tensor:
@@ -131,16 +132,9 @@ def _spread(emissions: Tensor, tags: Tensor, parameters: Sequence[Tensor]) -> fl
     return bound if math.isfinite(bound) else math.inf
 
 
-def _gold_score(
-    emissions: Tensor,
-    transitions: Tensor,
-    start: Tensor,
-    end: Tensor,
-    tags: Tensor,
-    mask: Tensor,
-    lengths: Tensor,
-) -> Tensor:
+def _gold_score(scores: Scores, tags: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
     """Return the score of ``tags``, ``(batch,)`` float64; padded emissions must be zero."""
+    emissions, transitions, start, end = scores
     # shape: (batch, length); the emission score of the tag at each token
     score = emissions.gather(-1, tags.unsqueeze(-1)).squeeze(-1).double().sum(1)
     # shape: (batch, length - 1); the score of stepping from one token's tag to the next one's
@@ -149,15 +143,9 @@ def _gold_score(
     return score + steps.sum(1) + start[tags[:, 0]] + end[last]
 
 
-def _log_partition(
-    emissions: Tensor,
-    transitions: Tensor,
-    start: Tensor,
-    end: Tensor,
-    mask: Tensor,
-    lengths: Tensor,
-) -> Tensor:
+def _log_partition(scores: Scores, mask: Tensor, lengths: Tensor) -> Tensor:
     """Return the log-partition, ``(batch,)``, by the forward recursion in log space."""
+    emissions, transitions, start, end = scores
     # shape: (batch, tags); log of the summed scores of all prefixes that end in tag j
     alpha = start + emissions[:, 0]
     for t in range(1, int(lengths.max())):
@@ -208,7 +196,7 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         inside = (states[last, 0, column] * ends).sum(1).double().log() + log_scales[last, column]
         divided = highest.squeeze(-1).double().masked_fill(~mask, 0).sum(1)
         divided += last * transitions.amax().double() + start.amax().double() + end.amax().double()
-        gold = _gold_score(emissions, transitions, start, end, tags, mask, lengths)
+        gold = _gold_score((emissions, transitions, start, end), tags, mask, lengths)
         ctx.save_for_backward(states, factors, matrix, tags, mask, lengths, mirrored)
         return (inside + divided - gold).to(emissions.dtype)
 
@@ -286,20 +274,14 @@ def _scaled_recursion(
     return states, log_scales.cumsum(0)
 
 
-def _viterbi(
-    emissions: Tensor,
-    transitions: Tensor,
-    start: Tensor,
-    end: Tensor,
-    mask: Tensor,
-    lengths: Tensor,
-) -> Tensor:
+def _viterbi(scores: Scores, mask: Tensor, lengths: Tensor) -> Tensor:
     """Return the best sequences, ``(batch, length)``, -1 at padding.
 
     Only best scores are kept; the best predecessor is looked for again on the way back, where one
     tag per sequence asks for it instead of all. The batch is the last dimension on the way there,
     so that the maximum over predecessors runs over whole vectors of numbers.
     """
+    emissions, transitions, start, end = scores
     batch, length, n_tags = emissions.shape
     # shape: (length, tags, batch); the best score of a prefix that ends in tag j, filled below
     best = emissions.permute(1, 2, 0).contiguous()
@@ -318,6 +300,6 @@ def _viterbi(
     into = transitions.T.contiguous()  # row j: scores of coming from each tag into j
     # shape of each: (batch,); the best tag, from the last token to the first
     path = [(backwards[0] + end).argmax(1)]
-    for scores in backwards[1:]:
-        path.append((into.index_select(0, path[-1]).add_(scores)).argmax(1))
+    for reached in backwards[1:]:
+        path.append((into.index_select(0, path[-1]).add_(reached)).argmax(1))
     return torch.stack(path)[mirrored, column].T.masked_fill(~mask, -1)
