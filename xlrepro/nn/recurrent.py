@@ -180,13 +180,8 @@ class Packing:
                 groups.append([])
             groups[-1].append(text)
         places = torch.arange(sum(self.sizes), device=self.device).split(self.sizes)
-        return [
-            (
-                torch.cat([places[text] for text in group]),
-                Packing(self._lengths[group], self.device),
-            )
-            for group in groups
-        ]
+        joined = [torch.cat([places[text] for text in group]) for group in groups]
+        return [(at, Packing(self._lengths[of], self.device)) for at, of in zip(joined, groups)]
 
     # The order of a recurrence: the first token of all texts, the second of those that have one, …;
     # longer texts first, so that those still running are always the first of the step before.
@@ -277,14 +272,10 @@ class PackedBiLSTM(nn.Module):
             return self.reference(x, packing)
         by_name = {name: _ordered(parameter) for name, parameter in self.lstm.named_parameters()}
         # shape: (2 * 4 * hidden, input_dim), (2, 4 * hidden, hidden) and (2 * 4 * hidden,)
-        weight = torch.cat((by_name["weight_ih_l0"], by_name["weight_ih_l0_reverse"]))
-        recurrent = torch.stack((by_name["weight_hh_l0"], by_name["weight_hh_l0_reverse"]))
-        bias = torch.cat(
-            (
-                by_name["bias_ih_l0"] + by_name["bias_hh_l0"],
-                by_name["bias_ih_l0_reverse"] + by_name["bias_hh_l0_reverse"],
-            )
-        )
+        ways = ("l0", "l0_reverse")
+        weight = torch.cat([by_name[f"weight_ih_{way}"] for way in ways])
+        recurrent = torch.stack([by_name[f"weight_hh_{way}"] for way in ways])
+        bias = torch.cat([by_name[f"bias_ih_{way}"] + by_name[f"bias_hh_{way}"] for way in ways])
         columns = [self.fixed_dim, x.shape[1] - self.fixed_dim]
         fixed, trained = x.split(columns, 1)
         of_fixed, of_trained = weight.split(columns, 1)

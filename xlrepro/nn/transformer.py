@@ -141,10 +141,8 @@ class SelfAttention(nn.Module):
         # shape: (batch, heads, length, max_distance + 1)
         by_distance = q @ self.distance_keys.T
         # shape: (batch, heads, length, length)
-        scores = (q @ k.transpose(-1, -2) + by_distance.gather(-1, distances)) / math.sqrt(
-            self.head_dim
-        )
-        weights = scores.masked_fill(~allowed, -math.inf).softmax(-1)
+        scores = q @ k.transpose(-1, -2) + by_distance.gather(-1, distances)
+        weights = (scores / math.sqrt(self.head_dim)).masked_fill(~allowed, -math.inf).softmax(-1)
         # shape: (batch, heads, length, max_distance + 1); summed weights of each distance
         per_distance = torch.zeros_like(by_distance).scatter_add(-1, distances, weights)
         return weights @ v + per_distance @ self.distance_values
@@ -226,14 +224,10 @@ class TransformerEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.output_dim = dim
-        self.project: nn.Module = nn.Identity()
-        if input_dim != dim:
-            self.project = nn.Linear(input_dim, dim)
+        self.project: nn.Module = nn.Linear(input_dim, dim) if input_dim != dim else nn.Identity()
         self.positions = positions(dim) if positions else nn.Identity()
-        self.layers = nn.ModuleList(
-            TransformerLayer(dim, heads, ff_dim, kernel_size, max_distance, dropout)
-            for _ in range(layers)
-        )
+        sizes = dim, heads, ff_dim, kernel_size, max_distance, dropout
+        self.layers = nn.ModuleList(TransformerLayer(*sizes) for _ in range(layers))
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
