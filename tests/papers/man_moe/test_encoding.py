@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
-from xlrepro.papers.man_moe import encoding
+from xlrepro.papers.man_moe import encoding, training
 from xlrepro.papers.man_moe.data import RawVectors
 from xlrepro.vectors.tables import VectorSet
 
@@ -70,7 +70,7 @@ def test_a_batch_of_two_languages_keeps_words_labels_and_languages_apart():
 
 
 def test_endless_batches_see_every_text_before_any_comes_again(texts):
-    stream = encoding.endless_batches(texts.labelled[0], 4, np.random.default_rng(0))
+    stream = training.endless_batches(texts.labelled[0], 4, np.random.default_rng(0))
     first = [i for _ in range(2) for i in next(stream)]
     assert sorted(first) == list(range(6))
     assert sorted(i for _ in range(2) for i in next(stream)) == list(range(6))

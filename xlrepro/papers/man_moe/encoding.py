@@ -4,7 +4,7 @@ A step's languages go through the model together, so they share a table: a row p
 word), and beside it the word's characters, a row per spelling.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,6 @@ from torch import Tensor
 from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import working_dtype
-from xlrepro.training.batches import cut
 from xlrepro.vectors.encoding import padded
 from xlrepro.vectors.tables import UNKNOWN, WordVectors
 
@@ -40,12 +39,8 @@ class WordTable:
 
     def to(self, device: str) -> "WordTable":
         """Return the table with its tensors on ``device``."""
-        return replace(
-            self,
-            vectors=self.vectors.to(device),
-            spellings=self.spellings.to(device),
-            characters=self.characters.to(device),
-        )
+        tensors = (t.to(device) for t in (self.vectors, self.spellings, self.characters))
+        return WordTable(self.rows, *tensors)
 
 
 @dataclass(frozen=True)
@@ -187,11 +182,3 @@ def collate(chosen: Sequence[tuple[EncodedTexts, Sequence[int]]]) -> TextBatch:
     # shape: (tokens,) or (batch,)
     labels = torch.cat(gold) if gold else torch.empty(0, dtype=torch.long)
     return TextBatch(*padded(rows), languages, labels)
-
-
-def endless_batches(
-    texts: EncodedTexts, batch_size: int, generator: np.random.Generator
-) -> Iterator[list[int]]:
-    """Yield numbers of texts without end: every text once, in random order, then again."""
-    while True:
-        yield from cut(generator.permutation(len(texts.rows)).tolist(), batch_size)

@@ -330,11 +330,8 @@ class ManMoe(nn.Module):
 
     def main_parameters(self) -> list[nn.Parameter]:
         """Return the parameters of F_s, F_p, C and the CharCNN: the main optimiser's."""
-        return [
-            parameter
-            for name, parameter in self.named_parameters()
-            if not name.startswith("discriminator.") and parameter.requires_grad
-        ]
+        named = self.named_parameters()
+        return [p for name, p in named if p.requires_grad and not name.startswith("discriminator.")]
 
 
 def language_mean(losses: Tensor, languages: Tensor, count: int) -> Tensor:

@@ -142,19 +142,11 @@ def train_transfer(transfer: Transfer, seed: int, context: TrialContext) -> Trai
     labelled = {code: transfer.labelled(code, "train") for code in transfer.sources}
     names = data.label_names(settings.task, [e.gold for texts in labelled.values() for e in texts])
     texts, characters = training_texts(transfer, labelled, names)
-    model = ManMoe(
-        settings.model,
-        texts.table.vectors.shape[1],
-        len(characters),
-        len(transfer.sources),
-        len(names),
-        pooled=settings.task == "reviews",
-    ).to(context.device)
+    sizes = texts.table.vectors.shape[1], len(characters), len(transfer.sources), len(names)
+    model = ManMoe(settings.model, *sizes, pooled=settings.task == "reviews").to(context.device)
     gold = {code: transfer.labelled(code, "dev") for code in transfer.sources}
-    dev = {
-        code: prepared(transfer, code, [e.tokens for e in examples], characters)
-        for code, examples in gold.items()
-    }
+    tokens = {code: [e.tokens for e in examples] for code, examples in gold.items()}
+    dev = {code: prepared(transfer, code, of, characters) for code, of in tokens.items()}
 
     def dev_score() -> float:
         found = {code: predictions(model, split, context.device) for code, split in dev.items()}
@@ -183,13 +175,8 @@ def training_texts(
     read = {code: [e.tokens for e in examples] for code, examples in labelled.items()}
     readers = transfer.languages if settings.model.adversarial else ()
     plain = {code: transfer.text(code) for code in readers}
-    words = (
-        (code, word)
-        for by_language in (read, plain)
-        for code, texts in by_language.items()
-        for tokens in texts
-        for word in tokens
-    )
+    every = [*read.items(), *plain.items()]
+    words = ((code, word) for code, texts in every for tokens in texts for word in tokens)
     known = list(dict.fromkeys(words))
     characters = CharacterIds(word for _, word in known)
     table = word_table(known, data.lookup(settings), characters, transfer.target, settings)

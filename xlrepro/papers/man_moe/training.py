@@ -10,15 +10,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from xlrepro.nn.recurrent import Packing
-from xlrepro.papers.man_moe.encoding import (
-    EncodedTexts,
-    TextBatch,
-    WordTable,
-    collate,
-    endless_batches,
-)
+from xlrepro.papers.man_moe.encoding import EncodedTexts, TextBatch, WordTable, collate
 from xlrepro.papers.man_moe.model import ManMoe, language_mean
 from xlrepro.papers.man_moe.settings import TransferSettings
+from xlrepro.training.batches import cut
 from xlrepro.training.loop import Step
 
 WEIGHT_DECAY = 1e-8  # of both optimisers (the code)
@@ -222,11 +217,18 @@ def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
     optimizer.step()
 
 
+def endless_batches(
+    texts: EncodedTexts, batch_size: int, generator: np.random.Generator
+) -> Iterator[list[int]]:
+    """Yield numbers of texts without end: every text once, in random order, then again."""
+    while True:
+        yield from cut(generator.permutation(len(texts.rows)).tolist(), batch_size)
+
+
 def languages_of(items: int, batch: TextBatch) -> Tensor:
     """Return the language of each item of a batch, its texts or their tokens, ``(items,)``."""
-    return (
-        batch.languages if items == len(batch.languages) else batch.languages[batch.packing.texts]
-    )
+    of_texts = batch.languages
+    return of_texts if items == len(of_texts) else of_texts[batch.packing.texts]
 
 
 def schedule(texts: TrainingTexts, settings: TransferSettings) -> tuple[int, int]:
