@@ -54,15 +54,13 @@ FREQUENT_WORDS = 50_000  # that give subword vectors (Eq. 4) [paper]
 
 def recipe_of_stream(settings: AdaptationSettings, language: str) -> dict[str, Any]:
     """Return everything that decides a language's stream of subwords."""
-    english = language == ENGLISH
+    learnt = [settings.vocabulary, settings.characters]
     return {
         "version": VERSION,
         "text": data.recipe_of_text(settings, language),
         "words": settings.words,
         "seed": settings.seed,
-        "subwords": identity(settings.english.model)
-        if english
-        else [settings.vocabulary, settings.characters],
+        "subwords": identity(settings.english.model) if language == ENGLISH else learnt,
     }
 
 
@@ -292,12 +290,10 @@ class Stage:
         for group in self.adam.param_groups:
             group["lr"] = rate(number, self.settings)
         self.adam.zero_grad(set_to_none=True)
-        losses = {
-            language: self._gradients(
-                language, batch_of(text, language, self.settings, self.key, number)
-            )
-            for language, text in self.texts.items()
-        }
+        losses: dict[str, float] = {}
+        for language, text in self.texts.items():
+            batch = batch_of(text, language, self.settings, self.key, number)
+            losses[language] = self._gradients(language, batch)
         if self.ranks > 1:
             for each in self.chosen:
                 each.grad = torch.zeros_like(each) if each.grad is None else each.grad
@@ -436,11 +432,8 @@ def english_recipe(settings: AdaptationSettings) -> dict[str, Any]:
     """Return everything that decides the English model after stage 0. Builds nothing."""
     plain = _decisive(settings)
     names = ("corpus", "words", "held_out", "english", "precision", "seed")
-    return {
-        "version": VERSION,
-        "settings": {name: plain[name] for name in names},
-        "stream": recipe_of_stream(settings, ENGLISH),
-    }
+    kept = {name: plain[name] for name in names}
+    return {"version": VERSION, "settings": kept, "stream": recipe_of_stream(settings, ENGLISH)}
 
 
 def recipe(settings: AdaptationSettings, target: str) -> dict[str, Any]:
@@ -557,13 +550,9 @@ def initial(
         weights = initialisation.sparse.csr_matrix(shape)
     special = dict(zip(split.special[:5], source.special[:5], strict=True))
     weights = initialisation.with_special(weights, special)
-    return initialisation.start(
-        weights,
-        side.embeddings.weight.detach().numpy(),
-        side.bias.detach().numpy(),
-        kind.random_rows,
-        np.random.default_rng([settings.seed, 2]),
-    )
+    english = side.embeddings.weight.detach().numpy(), side.bias.detach().numpy()
+    draw = np.random.default_rng([settings.seed, 2])
+    return initialisation.start(weights, *english, kind.random_rows, draw)
 
 
 def _mono(
@@ -597,10 +586,8 @@ def _read(settings: AdaptationSettings, path: Path, target: str | None = None) -
 
 def logs(settings: AdaptationSettings, target: str, device: str = "cpu") -> dict[str, Any]:
     """Return the log of an adaptation, with that of its English model."""
-    log, english = (
-        json.loads((at / "log.json").read_text("utf-8"))
-        for at in (folder(settings, target, device), english_folder(settings, device))
-    )
+    folders = folder(settings, target, device), english_folder(settings, device)
+    log, english = (json.loads((at / "log.json").read_text("utf-8")) for at in folders)
     return {**log, "english": english}
 
 

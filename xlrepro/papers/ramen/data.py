@@ -28,7 +28,7 @@ from xlrepro.papers.ramen.settings import AdaptationSettings
 from xlrepro.papers.ramen.supplied import SOURCE
 from xlrepro.vectors import artificial, vec_files
 from xlrepro.vectors.open import vectors as open_vectors
-from xlrepro.vectors.open.sources import local_path, registered_hash, registered_paths
+from xlrepro.vectors.open.sources import local_path, parallel_files, registered_hash
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import VectorSet
 
@@ -36,6 +36,7 @@ FAMILY_SEED = 0
 SUPPLIED = "supplied"  # the corpus that a user puts in a folder
 SPLITS = ("train", "dev", "test")
 LABELS = ("entailment", "neutral", "contradiction")
+TARGETS = ("fr", "ru", "ar", "hi", "vi", "zh")
 FEWEST_WORDS = 3  # shorter lines of open text are headings and list marks
 
 
@@ -120,11 +121,10 @@ def pairs(settings: AdaptationSettings, target: str) -> list[tuple[list[str], li
         parallel = family().parallel(SOURCE, target, settings.pairs)
         return [(list(english.tokens), list(foreign.tokens)) for english, foreign in parallel]
     is_open = settings.corpus == "open"
-    paths = (
-        [opened(supplied.parallel_path(target))]
-        if not is_open
-        else [local_path(path) for path in parallel_paths(target)]
-    )
+    if is_open:
+        paths = [local_path(path) for path in parallel_files(target)]
+    else:
+        paths = [opened(supplied.parallel_path(target))]
     raw = (row for path in paths for row in rows_of(path, 2, exact=True))
     if is_open:
         raw = ((english.lower(), foreign.lower()) for english, foreign in raw)
@@ -136,15 +136,6 @@ def pairs(settings: AdaptationSettings, target: str) -> list[tuple[list[str], li
     found = list(kept)
     random.Random(settings.seed).shuffle(found)
     return found[: settings.pairs]
-
-
-ISO3 = {"fr": "fra", "ru": "rus", "ar": "ara", "hi": "hin", "vi": "vie", "zh": "zho"}
-
-
-def parallel_paths(target: str) -> list[str]:
-    """Return the registered parallel text of a language: Tatoeba and, where there is, TICO-19."""
-    every = registered_paths("parallel/tatoeba/") + registered_paths("parallel/tico19/")
-    return [path for path in every if path.endswith(f"/eng-{ISO3[target]}.tsv.xz")]
 
 
 def vectors(settings: AdaptationSettings, target: str) -> VectorSet:
@@ -159,7 +150,7 @@ def vectors(settings: AdaptationSettings, target: str) -> VectorSet:
 
 @lru_cache(maxsize=2)
 def _artificial_vectors(name: str) -> VectorSet:
-    return artificial.load(family(), tuple(ISO3), dim=30, name=name, sentences=400)
+    return artificial.load(family(), TARGETS, dim=30, name=name, sentences=400)
 
 
 # ---- pairs of sentences with entailment
@@ -330,5 +321,5 @@ def recipe_of_initialisation(settings: AdaptationSettings, target: str) -> dict[
             names = vector_files(ALIGNED, [SOURCE, target])
         return {name: file_hash(opened(name)) for name in names}
     if kind == "parallel":
-        return {path: registered_hash(path) for path in parallel_paths(target)}
+        return {path: registered_hash(path) for path in parallel_files(target)}
     return {"vectors": open_vectors.recipe_hash(settings.initialisation.vectors, target)}
