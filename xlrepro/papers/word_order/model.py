@@ -17,12 +17,7 @@ All Transformers use the convolution (paper, "Our Models and Baselines").
 """
 
 from xlrepro.nn.recurrent import BiLSTM
-from xlrepro.nn.transformer import (
-    LearnedPositions,
-    Positions,
-    SinusoidalPositions,
-    TransformerEncoder,
-)
+from xlrepro.nn.transformer import LearnedPositions, SinusoidalPositions, TransformerEncoder
 from xlrepro.papers.word_order.settings import MAX_DISTANCE, EncoderSettings
 from xlrepro.tasks.tagging import SequenceTagger
 
@@ -40,10 +35,7 @@ def build_encoder(settings: EncoderSettings, input_dim: int) -> BiLSTM | Transfo
     """
     if settings.kind == "bilstm":
         return BiLSTM(input_dim, settings.hidden_dim, settings.layers, settings.dropout)
-    positions: dict[str, Positions] = {
-        "sinusoidal": SinusoidalPositions,
-        "learned": LearnedPositions,
-    }
+    absolute = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
     return TransformerEncoder(
         input_dim=input_dim,
         dim=settings.dim,
@@ -51,7 +43,7 @@ def build_encoder(settings: EncoderSettings, input_dim: int) -> BiLSTM | Transfo
         layers=settings.layers,
         ff_dim=settings.ff_dim,
         kernel_size=settings.kernel_size,
-        positions=positions.get(settings.positions),
+        positions=absolute.get(settings.positions),
         dropout=settings.dropout,
         max_distance=MAX_DISTANCE if settings.positions == "relative" else None,
     )

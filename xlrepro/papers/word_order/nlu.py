@@ -289,12 +289,10 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     for language in (settings.source, *settings.targets):
         test = encoded(source, language, source.sentences(language, "test"), known)
         scores[language] = evaluated(model, test, known, context.device)
-    addresses = [(column, *column.split("/", 1)) for column in trial.columns]
+    named = {column: column.split("/", 1) for column in trial.columns}
+    cells = [Cell(system, c, scores[code][what], what) for c, (code, what) in named.items()]
     return TrialResult(
-        cells=[
-            Cell(system, column, scores[language][metric], metric)
-            for column, language, metric in addresses
-        ],
+        cells=cells,
         details={**learning(settings, model, curve, "dev_f1"), "scores": scores},
         signatures={
             INTENT: metrics.accuracy_signature("sentence"),
@@ -383,9 +381,8 @@ def evaluated(model: NLUModel, split: NLUSplit, known: Labels, device: str) -> d
         # shape: (batch, intents) and (batch, length, tags)
         of_intents, of_slots = model(table[on_device.rows], on_device.mask)
         best = of_slots.argmax(-1)[on_device.mask].split([len(rows[i]) for i in batch.indices])
-        return list(
-            zip(of_intents.argmax(-1).tolist(), (row.tolist() for row in best), strict=True)
-        )
+        slots = [row.tolist() for row in best]
+        return list(zip(of_intents.argmax(-1).tolist(), slots, strict=True))
 
     predicted = in_order(model, ordered_batches(split.encoded), predict)
     intents, tags = (kind.names for kind in known)

@@ -26,15 +26,7 @@ from xlrepro.papers.word_order.settings import (
     VectorSettings,
 )
 from xlrepro.tasks.source import Source, word_vectors
-from xlrepro.tasks.tagging import (
-    SequenceTagger,
-    metric,
-    score,
-    split_of,
-    tag_counts,
-    tag_set,
-    tagger_learner,
-)
+from xlrepro.tasks.tagging import metric, score, split_of, tag_counts, tag_set, tagger_learner
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, fit
 from xlrepro.training.settings import in_its_precision
@@ -68,7 +60,7 @@ def tagging(trial: Trial, context: TrialContext) -> TrialResult:
 
 def trained(
     settings: TaggingSettings, source: Source, seed: int, context: TrialContext
-) -> tuple[SequenceTagger, Fit]:
+) -> tuple[nn.Module, Fit]:
     """Train on the source language's train split, and keep the best epoch on its dev split."""
     train, dev = training_split(settings, source), split_of(source, settings.source, "dev")
     tags = tag_set(source)
@@ -83,16 +75,8 @@ def trained(
     def copy(epoch: int) -> Any:
         return shuffled_copy(train, tags, settings.shuffle_k, epoch, seed)
 
-    learner = tagger_learner(
-        tagger,
-        train,
-        dev_score,
-        settings,
-        seed,
-        context.device,
-        WORD_DROPOUT,
-        copy if settings.shuffle else None,
-    )
+    how = settings, seed, context.device, WORD_DROPOUT, copy if settings.shuffle else None
+    learner = tagger_learner(tagger, train, dev_score, *how)
     return tagger, fit(learner, settings.epochs, settings.patience, context.progress)
 
 
@@ -185,13 +169,9 @@ def distances(trial: Trial, context: TrialContext) -> TrialResult:
     (system,) = trial.systems
     settings: DistanceSettings = trial.typed(DistanceSettings)
     if settings.source == "artificial":
-        family = family_of(FAMILY_SEED)
-        table = {
-            code: word_order_features.features(
-                family.corpus(code, FEATURE_SENTENCES, split="train")
-            )
-            for code in trial.columns
-        }
+        corpus = family_of(FAMILY_SEED).corpus
+        texts = {code: corpus(code, FEATURE_SENTENCES, split="train") for code in trial.columns}
+        table = {code: word_order_features.features(text) for code, text in texts.items()}
     else:
         table = word_order_features.table()
     name, how = "word-order distance", "mean absolute difference"
