@@ -96,11 +96,7 @@ def without_overlap(
     held_out = [*drawn["dev"], *drawn["test"]]
     sources = {plain(source) for source, _ in held_out}
     outputs = {plain(target) for _, target in held_out} if targets else set()
-    apart = [
-        pair
-        for pair in drawn["train"]
-        if plain(pair[0]) not in sources and plain(pair[1]) not in outputs
-    ]
+    apart = [(a, b) for a, b in drawn["train"] if not (plain(a) in sources or plain(b) in outputs)]
     kept, found = list(dict.fromkeys(apart)), len(drawn["train"])
     counts = {"overlapping": found - len(apart), "repeated": len(apart) - len(kept)}
     return Splits(kept, drawn["dev"], drawn["test"], {"found": found, **counts}, lines or {})

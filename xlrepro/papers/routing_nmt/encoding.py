@@ -90,10 +90,8 @@ class Encoded:
         self.source = Vocabulary([*self._subwords[0].vocabulary, *map(_tag, settings.tasks)])
         self.counts: dict[str, dict[str, int]] = {}
         self.tasks = {task: self._task(task, split) for task, split in splits.items()}
-        self.counts["vocabulary"] = {
-            "source": len(self.source),
-            **{task: len(data.target) for task, data in self.tasks.items()},
-        }
+        targets = {task: len(data.target) for task, data in self.tasks.items()}
+        self.counts["vocabulary"] = {"source": len(self.source), **targets}
 
     def retagged(self, examples: Sequence[Example], task: str) -> list[Example]:
         """Return the same sources with the tag of another task."""

@@ -163,12 +163,9 @@ class MultiTaskModel(nn.Module):
         memory_dim = sum(reader.output_dim for reader in readers)
         writer = unit("decoder", width + memory_dim)
         self.decoder = Decoder(writer, memory_dim, width)
-        self.readouts = nn.ModuleDict(
-            {
-                task: Readout(vocabulary, width, writer.output_dim, memory_dim, dropout)
-                for task, vocabulary in target_vocabularies.items()
-            }
-        )
+        sizes = width, writer.output_dim, memory_dim, dropout
+        readouts = {task: Readout(tokens, *sizes) for task, tokens in target_vocabularies.items()}
+        self.readouts = nn.ModuleDict(readouts)
         self.dropout = Dropout(dropout)
 
     def readout(self, task: str) -> Readout:
@@ -232,13 +229,9 @@ class MultiTaskModel(nn.Module):
         """
         memory = self.encode(task, source, lengths)
         scores = self.scores(task, memory, target[:, :-1])
-        gold = target[:, 1:].T
-        return nn.functional.cross_entropy(
-            scores.reshape(-1, scores.shape[-1]),
-            gold.reshape(-1),
-            ignore_index=PAD,
-            reduction="sum",
-        )
+        gold = target[:, 1:].T.reshape(-1)
+        scores = scores.reshape(-1, scores.shape[-1])
+        return nn.functional.cross_entropy(scores, gold, ignore_index=PAD, reduction="sum")
 
     @torch.inference_mode()
     def greedy(

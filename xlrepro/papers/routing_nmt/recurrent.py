@@ -145,11 +145,8 @@ class TiedRouted:
     def start(self, like: Tensor, length: int) -> RoutedState:
         """Return the zero state for a batch; ``like``: any ``(batch, …)`` tensor of its kind."""
         (blocks, hidden, _), batch = self._recurrent.shape, like.shape[0]
-        return RoutedState(
-            like.new_zeros(blocks, batch, hidden),
-            like.new_zeros(batch, 2 * hidden),
-            like.new_zeros(batch, blocks - 1),
-        )
+        shapes = (blocks, batch, hidden), (batch, 2 * hidden), (batch, blocks - 1)
+        return RoutedState(*map(like.new_zeros, shapes))
 
     def step(self, given: Tensor, state: RoutedState) -> RoutedState:
         """Return the state after one step; ``given``: a row of `project`."""
@@ -193,15 +190,11 @@ class StackedUnit(nn.Module):
         self.output_dim = hidden_dim
         self.dropout = Dropout(dropout)
         widths = [input_dim] + [hidden_dim] * (len(shared) - 1)
-        self.layers = nn.ModuleList(
-            nn.ModuleDict(
-                {
-                    owner: GruBlocks(1, width, hidden_dim)
-                    for owner in ([EVERY] if is_shared else tasks)
-                }
-            )
-            for width, is_shared in zip(widths, shared, strict=True)
-        )
+        self.layers = nn.ModuleList()
+        for width, is_shared in zip(widths, shared, strict=True):
+            owners = [EVERY] if is_shared else tasks
+            blocks = {owner: GruBlocks(1, width, hidden_dim) for owner in owners}
+            self.layers.append(nn.ModuleDict(blocks))
 
     def tied(self, task: str) -> "TiedStacked":
         """Return the unit as a task uses it, for one batch."""

@@ -36,6 +36,7 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
     fitted = fit(learner, *at_most, context.progress, Checkpoints(checkpoint_of(trial.key)))
     sizes, course = {n: p.numel() for n, p in model.named_parameters()}, learner.course
     others = {*settings.auxiliary}
+    own = sum(size for name, size in sizes.items() if not {*name.split(".")} & others)
     details: dict[str, Any] = {
         "settings": settings.model_dump(mode="json"),
         "data": data.counts,
@@ -46,9 +47,7 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
         "updates": course.updates,
         "rates": course.rates,
         "parameters": sum(sizes.values()),
-        "parameters of translation": sum(
-            size for name, size in sizes.items() if not {*name.split(".")} & others
-        ),
+        "parameters of translation": own,
         "BLEU detokenised": {},
     }
     cells, signatures = [], {"PPL": PERPLEXITY_SIGNATURE}

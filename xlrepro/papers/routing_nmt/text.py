@@ -10,7 +10,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import regex
 
@@ -116,7 +116,9 @@ class Subwords:
             end_of_word_suffix=SUFFIX,
             show_progress=False,
         )
-        self._bpe.train_from_iterator(_repeated(counts), trainer)
+        # each word as often as it occurred, in an order of its own: merges break ties by it
+        ordered = (word for word in sorted(counts) for _ in range(counts[word]))
+        self._bpe.train_from_iterator(ordered, trainer)
 
     def split(self, words: Sequence[str]) -> list[str]:
         """Return the subwords of a tokenised sentence; letters never seen become ``<unk>``."""
@@ -136,9 +138,3 @@ class Subwords:
     def vocabulary(self) -> list[str]:
         """All subwords, sorted."""
         return sorted(self._bpe.get_vocab())
-
-
-def _repeated(counts: Counter[str]) -> Iterator[str]:
-    """Each word as often as it occurred, in an order of its own: merges break ties by it."""
-    for word in sorted(counts):
-        yield from (word for _ in range(counts[word]))
