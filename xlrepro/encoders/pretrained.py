@@ -422,13 +422,11 @@ def _write_tiny(folder: Path) -> None:
     with torch.random.fork_rng(devices=[]):
         config = transformers.BertConfig(**sizes, type_vocab_size=1)
         model = transformers.BertModel(config, add_pooling_layer=False)
-    state = {
-        name: torch.from_numpy(
-            draw.normal(0, _tiny_width(name), tuple(value.shape)) + ("Norm.weight" in name)
-        )
-        for name, value in model.state_dict().items()
-        if value.is_floating_point()
-    }
+    state = {}
+    for name, value in model.state_dict().items():
+        if value.is_floating_point():
+            drawn = draw.normal(0, _tiny_width(name), tuple(value.shape))
+            state[name] = torch.from_numpy(drawn + ("Norm.weight" in name))
     _write_model(folder, sizes, _one_segment(state), subwords.engine, BERTS_SPECIAL)
 
 

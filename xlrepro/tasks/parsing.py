@@ -75,17 +75,15 @@ class BiaffineParser(nn.Module):
         head = self._narrow(self.heads[0], heads)
         # shape: (batch, words, arc_dim + 1) x (arc_dim + 1, arc_dim) x (batch, arc_dim, words + 1)
         arcs = _with_one(dependent) @ self.arc @ head.transpose(1, 2)
-        dependent = self._narrow(self.dependents[1], words)
+        dependent = _with_one(self._narrow(self.dependents[1], words))
         head = self._narrow(self.heads[1], heads)
         if at is not None:
             # shape: (batch, words, relation_dim), of the given head
             head = head.gather(1, at[..., None].expand(-1, -1, head.shape[-1]))
-            both = _with_one(dependent), self.relation, _with_one(head)
+            both = dependent, self.relation, _with_one(head)
             return arcs, torch.einsum("bwi,rij,bwj->bwr", *both)
         # shape: (batch, relations, words, words + 1)
-        relations = (
-            _with_one(dependent)[:, None] @ self.relation @ _with_one(head)[:, None].transpose(2, 3)
-        )
+        relations = dependent[:, None] @ self.relation @ _with_one(head)[:, None].transpose(2, 3)
         return arcs, relations.permute(0, 2, 3, 1)
 
     def _narrow(self, linear: nn.Module, x: Tensor) -> Tensor:

@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from xlrepro.vectors.encoding import Batch, EncodedSplit, collate, ordered
 
+T = TypeVar("T")
+
 
 def shuffled(
     lengths: Sequence[int], batch_size: int, generator: np.random.Generator
@@ -67,8 +69,8 @@ def by_length(lengths: Sequence[int], batch_size: int) -> list[list[int]]:
     return cut(sorted(range(len(lengths)), key=lengths.__getitem__), batch_size)
 
 
-def cut(order: list[int], size: int) -> list[list[int]]:
-    """Return runs of ``size`` numbers, one after the other; the last may be shorter."""
+def cut(order: list[T], size: int) -> list[list[T]]:
+    """Return runs of ``size`` entries, one after the other; the last may be shorter."""
     return [order[i : i + size] for i in range(0, len(order), size)]
 
 
@@ -103,9 +105,6 @@ def ordered_batches(split: EncodedSplit) -> Iterator[Batch]:
     """Yield every sentence once, longest first, in batches for evaluation."""
     lengths = [len(rows) for rows in split.rows]
     return (collate(split, chosen) for chosen in ordered(lengths, EVALUATION_TOKENS))
-
-
-T = TypeVar("T")
 
 
 def in_order(

@@ -225,15 +225,13 @@ def _resumable(
     learner: Any, result: Mapping[str, Any], best: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
+    of_gpus = torch.cuda.get_rng_state_all() if on_gpu else []
     return {
         "model": learner.model.state_dict(),
         "best": best,
         "fit": result,
         "learner": learner.state(),
-        "random": {
-            "cpu": torch.get_rng_state(),
-            "cuda": torch.cuda.get_rng_state_all() if on_gpu else [],
-        },
+        "random": {"cpu": torch.get_rng_state(), "cuda": of_gpus},
     }
 
 

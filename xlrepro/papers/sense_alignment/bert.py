@@ -79,14 +79,6 @@ def _initialise(module: nn.Module) -> None:
         nn.init.zeros_(module.bias)
 
 
-class Transform(nn.Sequential):
-    """From the top state of a BERT to the state that predicts."""
-
-    def __init__(self, dim: int) -> None:
-        super().__init__(nn.Linear(dim, dim), nn.GELU(), nn.LayerNorm(dim, eps=EPSILON))
-        _initialise(self[0])
-
-
 class WholeWordBert(nn.Module):
     """A masked language model whose output is tied (BERT-Tiny) or sense-aware (SaBERT-Tiny).
 
@@ -100,16 +92,14 @@ class WholeWordBert(nn.Module):
     translations: Tensor | None
 
     def __init__(
-        self,
-        sizes: BertTinySizes,
-        senses: SenseSettings,
-        words: int,
-        translations: Tensor | None = None,
+        self, sizes: BertTinySizes, senses: SenseSettings, words: int, translations: Tensor | None
     ) -> None:
         super().__init__()
         self.encoder = WordBert(words, sizes)
         self.senses = senses
-        self.transform = Transform(sizes.dim)
+        dense, norm = nn.Linear(sizes.dim, sizes.dim), nn.LayerNorm(sizes.dim, eps=EPSILON)
+        self.transform = nn.Sequential(dense, nn.GELU(), norm)  # to the state that predicts
+        _initialise(dense)
         self.bias = nn.Parameter(torch.zeros(words))
         self.register_buffer("translations", translations, persistent=False)
         if senses.senses > 1:

@@ -63,8 +63,8 @@ class SenseCentres(nn.Module):
         slots: senses per word.
         dim: width of a state.
         sigma: standard deviation of the first centres.
-        truncated: whether they are drawn within two standard deviations.
         rate: a.
+        truncated: whether they are drawn within two standard deviations.
 
     Attributes:
         values: ``(words, slots, dim)``.
@@ -73,13 +73,7 @@ class SenseCentres(nn.Module):
     values: Tensor
 
     def __init__(
-        self,
-        words: int,
-        slots: int,
-        dim: int,
-        sigma: float = 16.0,
-        truncated: bool = False,
-        rate: float = 0.01,
+        self, words: int, slots: int, dim: int, sigma: float, rate: float, truncated: bool = False
     ) -> None:
         super().__init__()
         values = torch.empty(words, slots, dim)
@@ -343,7 +337,7 @@ class SenseOutput(nn.Module):
         self.register_buffer("on", torch.ones(words, self.slots, dtype=torch.bool))
         if settings.senses > 1:
             self.centres = SenseCentres(
-                words, self.slots, dim, settings.sigma, settings.truncated, settings.rate
+                words, self.slots, dim, settings.sigma, settings.rate, settings.truncated
             )
             self.projection = QueueProjection(
                 dim, settings.projection_dim, settings.queue, settings.centred

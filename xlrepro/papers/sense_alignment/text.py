@@ -9,7 +9,7 @@ import json
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -160,12 +160,8 @@ def read(settings: LanguageModelSettings, languages: tuple[str, ...]) -> Corpus:
         DataError: if a file is missing, or a language has no text.
     """
     inputs = {"version": VERSION, **recipe(settings, languages)}
-    folder = artefacts.built(
-        "language-model-text",
-        "-".join(languages),
-        inputs,
-        lambda target: _write(settings, languages, target),
-    )
+    write = partial(_write, settings, languages)
+    folder = artefacts.built("language-model-text", "-".join(languages), inputs, write)
     said = json.loads((folder / "words.json").read_text("utf-8"))
     held_out, words = said["held_out"], said["words"][: said["known"]]
     each = settings.text.held_out  # sentences of each language

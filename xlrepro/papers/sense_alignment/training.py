@@ -26,7 +26,7 @@ from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches, Corpus
 from xlrepro.paths import cache_dir
 from xlrepro.training import loop
-from xlrepro.training.batches import ordered
+from xlrepro.training.batches import cut, ordered
 from xlrepro.training.optimiser import adamw, schedule
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.values import hash_of
@@ -305,14 +305,9 @@ class LanguageModel:
         for sentence in sentences:
             for word in sentence:
                 words.setdefault(word, len(words))
-        listed = list(words)
+        parts = map(character_ids, cut(list(words), NEW_WORDS_AT_ONCE))
         # shape: (distinct words, dim)
-        table = torch.cat(
-            [
-                encoder.words(character_ids(listed[i : i + NEW_WORDS_AT_ONCE]).to(self.device))
-                for i in range(0, len(listed), NEW_WORDS_AT_ONCE)
-            ]
-        )
+        table = torch.cat([encoder.words(part.to(self.device)) for part in parts])
 
         def read(batch: Sentences) -> list[Tensor]:
             rows = [torch.tensor([words[w] for w in (BEGIN, *s, END)]) for s in batch]

@@ -164,12 +164,10 @@ def projection(
         device: where the language models read.
     """
     both = settings.model_copy(update={"joint": True, "dictionary": True})
+    readers = {code: settings.reader(code, target) for code in (SOURCE, target)}
     recipe = {
         "version": VERSION,
-        "models": [
-            hash_of(training.recipe(settings, settings.reader(code, target)))
-            for code in (SOURCE, target)
-        ],
+        "models": [hash_of(training.recipe(settings, reads)) for reads in readers.values()],
         "sentences": sentences,
         "kind": kind,
         "pairs": text.recipe(both, both.languages(target)),
@@ -177,10 +175,9 @@ def projection(
 
     def build(folder: Path) -> None:
         means = []
-        for code in (SOURCE, target):
+        for code, reads in readers.items():
             read = text.training_sentences(code, settings.text, not settings.joint, sentences)
-            model = training.load(settings, settings.reader(code, target), device)
-            means.append(anchors(model, read))
+            means.append(anchors(training.load(settings, reads, device), read))
         english, other = means
         maps = fitted(other, english, text.seed_dictionary(settings.text, target), kind)
         np.save(folder / "maps.npy", maps.numpy())

@@ -227,10 +227,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             cells.append(Cell(system, name, value, METRIC, "fraction"))
             items[f"{system} {name}"] = marks + [False] * (total - len(marks))
         context.progress((number + 1) / len(trial.columns), name)
-    details: dict[str, Any] = {
-        "settings": settings.model_dump(mode="json", exclude={"model"}),
-        "senses": len(classifier.senses),
-    }
+    plain = settings.model_dump(mode="json", exclude={"model"})
+    details: dict[str, Any] = {"settings": plain, "senses": len(classifier.senses)}
     if model is None:
         return TrialResult(cells, details, {METRIC: SIGNATURE}, items=items)
     details["language_model"] = model.curves
