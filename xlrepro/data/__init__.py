@@ -1,1 +1,1 @@
-"""Corpora: the registry and its downloads, one reader per format, artificial languages."""
+"""Corpora: the registry and its downloads, one reader per format, supplied files."""

@@ -45,10 +45,6 @@ class Examples:
     labels: Tensor
     spread: tuple[Tensor, Tensor] | None = None
 
-    def __len__(self) -> int:
-        """Return the number of examples."""
-        return len(self.labels)
-
 
 class DenseClassifier(nn.Module):
     """One vector per text to classes: linear, ReLU, linear.

@@ -76,33 +76,27 @@ class WordIndex:
             forms: the variants of the word, most faithful first.
         """
         for word in dict.fromkeys([*reversed(forms)]):
-            rows = self._stand_ins(word)
-            if rows:
+            if rows := self._stand_ins(word):
                 return rows
         return []
 
     def _stand_ins(self, word: str) -> list[int]:
         if not any(letter.isalpha() for letter in word):
             return self._rows_of(word[:1])
-        row = self._without_diacritics(word)
-        if row is not None:
-            return [row]
-        rows = self._joined(word)
-        if rows:
-            return rows
-        if self.language in _UNSPACED and not word.isascii():
-            return self._pieces(word)
-        return self._by_spelling(word)
+        unspaced = self.language in _UNSPACED and not word.isascii()
+        rest = self._pieces if unspaced else self._by_spelling
+        return self._without_diacritics(word) or self._joined(word) or rest(word)
 
     def _rows_of(self, *words: str) -> list[int]:
         return [self._rows[word] for word in words if word in self._rows]
 
-    def _without_diacritics(self, word: str) -> int | None:
+    def _without_diacritics(self, word: str) -> list[int]:
         if not self._folded:
             # Of words that fold to one, the most frequent stays.
             for known, row in self._rows.items():
                 self._folded.setdefault(fold(known), row)
-        return self._folded.get(fold(word)) if len(word) > 2 else None
+        found = self._folded.get(fold(word)) if len(word) > 2 else None
+        return [] if found is None else [found]
 
     def _by_spelling(self, word: str) -> list[int]:
         korean = self.language == "ko"

@@ -241,10 +241,6 @@ class SenseSentence:
     tags: tuple[str, ...]
     senses: tuple[tuple[str, ...], ...]
 
-    def __len__(self) -> int:
-        """Return the number of words."""
-        return len(self.tokens)
-
 
 def read_senses(path: Path, layout: str) -> list[SenseSentence]:
     """Return the sentences of a file of words with senses: SemCor, Senseval, SemEval.

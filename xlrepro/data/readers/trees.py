@@ -28,15 +28,11 @@ class Tree:
     children: "tuple[Tree, ...]" = ()
     word: str | None = None
 
-    def leaves(self) -> "list[Tree]":
-        """Return the nodes above words, in order."""
-        if self.word is not None:
-            return [self]
-        return [leaf for child in self.children for leaf in child.leaves()]
-
     def words(self) -> tuple[str, ...]:
         """Return the words, in order."""
-        return tuple(str(leaf.word) for leaf in self.leaves())
+        if self.word is not None:
+            return (self.word,)
+        return tuple(word for child in self.children for word in child.words())
 
 
 def read_tree_file(path: Path) -> list[Tree]:

@@ -6,7 +6,7 @@ sentence of a test treebank, are left out.
 """
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -187,13 +187,12 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
     if corpus == "artificial":
         return tuple(_artificial(language, split, limit or 1000))
     if corpus == SUPPLIED:
-        train = split == "train" and language == SOURCE
-        rows = (
-            read_pairs(opened(supplied.INFERENCE))
-            if train
-            else load_rows("xnli", f"{language}/{split}")
-        )[:limit]
-        return tuple(_pair(row, language, cased=True) for row in rows)
+        rows: Sequence[tuple[str, ...]]
+        if split == "train" and language == SOURCE:
+            rows = read_pairs(opened(supplied.INFERENCE))
+        else:
+            rows = load_rows("xnli", f"{language}/{split}")
+        return tuple(_pair(row, language, cased=True) for row in rows[:limit])
     if split == "test":
         found = [_pair(row, language) for row in load_rows("xnli", f"{language}/test")]
     elif language == SOURCE:
