@@ -383,9 +383,8 @@ def claims(
     from xlrepro.evidence.claims import STATUSES
     from xlrepro.evidence.gathered import judged
 
-    known = {
-        key: judged(key, profile) for key in (load_catalog().papers if paper is None else [paper])
-    }
+    papers = load_catalog().papers if paper is None else [paper]
+    known = {key: judged(key, profile) for key in papers}
     if as_json:
         show([claim for of_paper in known.values() for claim in of_paper], True)
     for key, of_paper in () if as_json else known.items():

@@ -105,9 +105,7 @@ class RunSummary:
         )
 
 
-def check_call(
-    device: str, jobs: int | None = None, scheduler: str | None = None, per_gpu: int = 1
-) -> None:
+def check_call(device: str, jobs: int | None, scheduler: str | None, per_gpu: int) -> None:
     """Check where trials are to run; the values are those of `run_trials`.
 
     Raises:

@@ -226,11 +226,7 @@ def is_current(job: Job, state: str) -> bool:
 
 
 def run_batch(
-    jobs: Sequence[Job],
-    *,
-    workers: int = 2,
-    force: bool = False,
-    report: Callable[[str], None] = print,
+    jobs: Sequence[Job], *, workers: int = 2, force: bool = False, report: Callable[[str], None]
 ) -> BatchSummary:
     """Make the records that the jobs lack, then run those that are not up to date.
 
