@@ -46,14 +46,9 @@ class Source:
             settings: with ``corpus``, ``vectors``, ``source``, ``targets`` and both limits.
             task: what is labelled.
         """
-        return cls(
-            settings.corpus,
-            task,
-            tuple(dict.fromkeys((settings.source, *settings.targets))),
-            settings.vectors,
-            settings.train_sentences,
-            settings.test_sentences,
-        )
+        languages = tuple(dict.fromkeys((settings.source, *settings.targets)))
+        limits = settings.train_sentences, settings.test_sentences
+        return cls(settings.corpus, task, languages, settings.vectors, *limits)
 
     def sentences(self, language: str, split: str) -> list[Sentence]:
         """Return the sentences of ``"train"``, ``"dev"`` or ``"test"``, as many as asked for.

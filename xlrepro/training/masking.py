@@ -13,7 +13,7 @@ class Masked(NamedTuple):
 
     Attributes:
         ids: what the model sees.
-        hidden: True where it must name the piece.
+        hidden: True where it must name the subword.
         gold: what stood there before masking, at the hidden positions. ``(hidden positions,)``
     """
 
@@ -36,7 +36,7 @@ def mask_pieces(
         draw: source of every choice.
 
     Returns:
-        A new batch; ``ids`` stays as it is. At least one piece is hidden where there is any.
+        A new batch; ``ids`` stays as it is. At least one is hidden where one is ordinary.
     """
     ordinary = ids >= n_special
     hidden = (draw.random(ids.shape) < SHARE) & ordinary

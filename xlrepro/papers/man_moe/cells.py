@@ -17,7 +17,4 @@ def gate_cells(record: Record) -> list[Cell]:
         for source, weight in report["gates"].items():
             by_column.setdefault(f"{target}/{source}", []).append(weight)
     (system,) = record.systems
-    return [
-        Cell(system, column, fmean(weights), "gate weight", "fraction")
-        for column, weights in by_column.items()
-    ]
+    return [Cell(system, c, fmean(w), "gate weight", "fraction") for c, w in by_column.items()]

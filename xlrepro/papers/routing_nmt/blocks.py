@@ -27,10 +27,8 @@ TIE = 1e-10  # fits nearer than this are equal: sums of shares are no more exact
 
 def usages(record: Record, source: str = "same") -> list[Usage]:
     """Return the usage of each of a record's routers."""
-    return [
-        {task: use["shares"] for task, use in record.details["routers"][d][source].items()}
-        for d in DIRECTIONS
-    ]
+    routers = [record.details["routers"][direction][source] for direction in DIRECTIONS]
+    return [{task: use["shares"] for task, use in of.items()} for of in routers]
 
 
 def cells(record: Record) -> list[Cell]:
@@ -105,9 +103,7 @@ def aligned(found: Sequence[Usage]) -> list[tuple[int, ...]]:
     tables = np.array([[usage[task] for task in sorted(usage)] for usage in found])
     orders = list(permutations(range(tables.shape[-1])))
     # shape: (routers, orders, tasks * blocks); row j of a router: its table in the j-th order
-    turned = np.stack([tables[:, :, order] for order in orders], 1).reshape(
-        len(tables), len(orders), -1
-    )
+    turned = np.stack([tables[:, :, order].reshape(len(tables), -1) for order in orders], 1)
     # An order moves the entries of a table and keeps the sum of their squares, so the distances
     # to the mean are least where the sum of all tables has the largest squares.
     most, best = -np.inf, np.zeros(len(tables), dtype=int)

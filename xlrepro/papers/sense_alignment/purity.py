@@ -123,10 +123,8 @@ def purity(trial: Trial, context: TrialContext) -> TrialResult:
     model = training.of_trial(settings.model, trial, context)
     directions = occurrences(model, settings.sentences)
     scores = [purities(uses_of, trial.seed) for uses_of in directions]
-    cells = [
-        Cell(system, column, sum(score[column] for score in scores) / len(scores), PURITY)
-        for column in trial.columns
-    ]
+    means = {c: sum(score[c] for score in scores) / len(scores) for c in trial.columns}
+    cells = [Cell(system, column, mean, PURITY) for column, mean in means.items()]
     uses = directions[0]
     counts = {"occurrences": sum(map(len, uses.values())), "words": len(uses)}
     return model.result(cells, {"language_model": model.curves, **counts}, SIGNATURES)
