@@ -40,6 +40,7 @@ from xlrepro.training.loop import Checkpoints, Fit, Step, fit, mixed_products
 from xlrepro.training.masking import Masked, mask_pieces
 from xlrepro.trials import Trial
 from xlrepro.values import hash_of
+from xlrepro.vectors.tables import VectorSet
 
 VERSION = 4  # raised when the code changes the result
 CHECKPOINTS = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points
@@ -545,7 +546,7 @@ def initial(
         counts = initialisation.parallel_counts([(one, two) for one, two in pairs], shape)
         weights = initialisation.parallel_weights(counts)
     elif kind.kind == "mono":
-        weights = _mono(settings, target, split, source, shape)
+        weights = _mono(data.vectors(settings, target), target, split, source, shape)
     else:
         weights = initialisation.sparse.csr_matrix(shape)
     special = dict(zip(split.special[:5], source.special[:5], strict=True))
@@ -556,14 +557,9 @@ def initial(
 
 
 def _mono(
-    settings: AdaptationSettings,
-    target: str,
-    split: Subwords,
-    source: Subwords,
-    shape: tuple[int, int],
+    vectors: VectorSet, target: str, split: Subwords, source: Subwords, shape: tuple[int, int]
 ) -> Any:
     """Return A of Eq. 3, of subword vectors by Eq. 4."""
-    vectors = data.vectors(settings, target)
     both = []
     for language, by, size in ((target, split, shape[0]), (ENGLISH, source, shape[1])):
         words = list(vectors.words(language)[:FREQUENT_WORDS])
@@ -592,11 +588,7 @@ def logs(settings: AdaptationSettings, target: str, device: str = "cpu") -> dict
 
 
 def readers(
-    settings: AdaptationSettings,
-    target: str,
-    checkpoint: str,
-    layer: int | None,
-    device: str = "cpu",
+    settings: AdaptationSettings, target: str, checkpoint: str, layer: int | None, device: str
 ) -> dict[str, Encoder]:
     """Return the bilingual model at a checkpoint as an encoder of English, and one of the target.
 

@@ -25,7 +25,7 @@ from xlrepro.training import loop
 from xlrepro.training.batches import by_length, cut, pooled
 from xlrepro.training.loop import BatchLearner, Fit, Step
 from xlrepro.training.optimiser import ScheduledAdam
-from xlrepro.vectors.encoding import padded
+from xlrepro.vectors.encoding import TagSet, padded
 
 EVALUATION_BATCH = 64
 POOL = 16  # batches whose examples are sorted by length together
@@ -94,11 +94,8 @@ class Texts:
             parts = (self.kept[self._starts[i] : self._starts[i + 1]] for i in places)
             rows = [torch.from_numpy(np.array(part)) for part in parts]
             return pad_sequence(rows, batch_first=True).to(device)
-        ids, mask, reads, there = (
-            each.to(device)
-            for rows in (self.ids, self.reads)
-            for each in padded([rows[i] for i in places])
-        )
+        chosen_rows = ([rows[i] for i in places] for rows in (self.ids, self.reads))
+        ids, mask, reads, there = (t.to(device) for rows in chosen_rows for t in padded(rows))
         # What follows the first [SEP] is the second segment, of a model that has two.
         config: Any = self.encoder.model.config
         ends = (ids == self.encoder.subwords.special.end).long()
@@ -229,8 +226,7 @@ class Parser:
         self.device = device
         rows = train.texts.kept
         self._scale = Scale(rows).to(device)
-        self.relations = sorted({r for s in train.gold for r in names(s)})
-        self._number = {relation: i for i, relation in enumerate(self.relations)}
+        self.relations = TagSet([relation for s in train.gold for relation in names(s)])
         torch.manual_seed(seed)
         sizes = (settings.hidden, settings.relation_hidden, len(self.relations))
         self.module = parsing.BiaffineParser(rows.shape[1], *sizes, DROPOUT).to(device)
@@ -239,7 +235,7 @@ class Parser:
         """Return the loss of a batch of sentences."""
         sentences = [examples.gold[i] for i in chosen]
         heads, mask = padded([s.heads or () for s in sentences])
-        relations, _ = padded([[self._number.get(n, -1) for n in names(s)] for s in sentences])
+        relations, _ = padded([[*map(self.relations.number, names(s))] for s in sentences])
         gold = parsing.Trees(*(each.to(self.device) for each in (heads, relations, mask)))
         # shape: (batch, words, words + 1) and (batch, words, relations)
         arcs, relations = self.module(self._scale(examples.texts.states(chosen)), gold.heads)
@@ -255,7 +251,7 @@ class Parser:
             _, mask = padded([examples.gold[i].heads or () for i in chosen])
             trees = parsing.decode(arcs, relations, mask.to(self.device))
             for i, (heads, numbers) in zip(chosen, trees, strict=True):
-                predicted[i] = (heads.tolist(), [self.relations[n] for n in numbers])
+                predicted[i] = (heads.tolist(), [self.relations.names[n] for n in numbers])
         gold = [(s.heads or (), names(s)) for s in examples.gold]
         return parsing.words_right(gold, [predicted[i] for i in range(len(gold))])
 
