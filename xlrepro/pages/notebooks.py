@@ -142,10 +142,8 @@ def declared(source: Path, where: str) -> dict[str, Any]:
     """
     try:
         cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
-        tagged = [
-            "".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ())
-        ]
-        (statements,) = (ast.parse(text).body for text in tagged)
+        (tagged,) = (c for c in cells if "parameters" in c["metadata"].get("tags", ()))
+        statements = ast.parse("".join(tagged["source"])).body
         return {s.targets[0].id: ast.literal_eval(s.value) for s in statements
                 if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)}  # fmt: skip
     except (ValueError, LookupError, SyntaxError, TypeError, AttributeError) as error:

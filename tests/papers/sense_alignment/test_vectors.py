@@ -87,7 +87,7 @@ def test_an_anchor_is_the_mean_of_a_words_vectors():
 
 def test_w_is_the_least_squares_map_of_the_target_languages_anchors():
     both = model_of("table3 main:Bi-SaELMo")
-    found = vectors.projection(both, "de", 40)
+    found = vectors.projection(both, "de", 40, "least-squares", "cpu")
     model = training.load(both, ("en", "de"))
     english, german = (
         vectors.anchors(model, text.training_sentences(code, both.text, False, 40))

@@ -41,7 +41,7 @@ def read_conllu(path: Path) -> list[Sentence]:
             and what was expected.
     """
     sentences = []
-    for first, rows in _tables(path, read_text_lines(path), CONLLU, comment="#"):
+    for first, rows in _tables(path, read_text_lines(path), CONLLU, "\t", "#"):
         words: list[list[str]] = []
         numbers: list[int] = []
         for number, cells in enumerate(rows, start=first):
@@ -160,11 +160,7 @@ def read_columns(
 
 
 def _tables(
-    path: Path,
-    lines: list[str],
-    columns: Sequence[str],
-    separator: str | None = "\t",
-    comment: str | None = None,
+    path: Path, lines: list[str], columns: Sequence[str], separator: str | None, comment: str | None
 ) -> Iterator[tuple[int, list[list[str]]]]:
     """Yield each sentence: the number of its first row, the cells of its rows."""
     for start, block in blocks(lines):

@@ -87,17 +87,13 @@ def make_model(settings: TranslationSettings, data: Encoded, seed: int) -> Multi
 
 
 def translations(
-    model: MultiTaskModel,
-    data: Encoded,
-    examples: Sequence[Example],
-    longest_output: float,
-    device: str,
+    model: MultiTaskModel, data: Encoded, examples: Sequence[Example], longest: float, device: str
 ) -> list[list[str]]:
     """Return the words of the greedy translation of each sentence, in the order given."""
 
     def predict(batch: training.Batch) -> list[list[str]]:
         moved = batch.to(device)
-        limits = [round(longest_output * n) + 10 for n in batch.lengths.tolist()]
+        limits = [round(longest * n) + 10 for n in batch.lengths.tolist()]
         outputs = model.greedy(TRANSLATION, moved.source, moved.lengths, limits)
         return [data.words(numbers) for numbers in outputs]
 

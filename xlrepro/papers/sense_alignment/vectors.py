@@ -146,11 +146,7 @@ def fitted(
 
 
 def projection(
-    settings: LanguageModelSettings,
-    target: str,
-    sentences: int,
-    kind: Kind = "least-squares",
-    device: str = "cpu",
+    settings: LanguageModelSettings, target: str, sentences: int, kind: Kind, device: str
 ) -> Tensor:
     """Return W from the target language into English, ``(layers, dim, dim)``; kept in the cache.
 

@@ -289,15 +289,13 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     for language in (settings.source, *settings.targets):
         test = encoded(source, language, source.sentences(language, "test"), known)
         scores[language] = evaluated(model, test, known, context.device)
+    of_intents, of_slots = metrics.accuracy_signature("sentence"), metrics.span_f1_signature()
     named = {column: column.split("/", 1) for column in trial.columns}
     cells = [Cell(system, c, scores[code][what], what) for c, (code, what) in named.items()]
     return TrialResult(
         cells=cells,
         details={**learning(settings, model, curve, "dev_f1"), "scores": scores},
-        signatures={
-            INTENT: metrics.accuracy_signature("sentence"),
-            SLOTS: metrics.span_f1_signature(),
-        },
+        signatures={INTENT: of_intents, SLOTS: of_slots},
         training_tokens=curve.tokens,
         training_seconds=curve.seconds,
         stopped=curve.stopped,

@@ -18,6 +18,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
 from xlrepro.vectors.mappings.csls import mutual, retrieve
 
+Score = Callable[[Sequence[Tensor]], float]  # of maps: the criterion that they reach
+
 
 @dataclass(frozen=True)
 class AdversarialSettings:
@@ -196,10 +198,7 @@ def _learnt(
 
 
 def _adversarial(
-    spaces: Sequence[Tensor],
-    judged: Sequence[int],
-    settings: AdversarialSettings,
-    reached: Callable[[Sequence[Tensor]], float],
+    spaces: Sequence[Tensor], judged: Sequence[int], settings: AdversarialSettings, reached: Score
 ) -> list[Tensor]:
     """Train maps against discriminators in turns (Algorithm 1 of UMWE; MUSE is its simplest case).
 
@@ -270,10 +269,7 @@ def _other(number: int, languages: int) -> int:
 
 @torch.no_grad()
 def refined(
-    spaces: Sequence[Tensor],
-    maps: list[Tensor],
-    settings: AdversarialSettings,
-    reached: Callable[[Sequence[Tensor]], float],
+    spaces: Sequence[Tensor], maps: list[Tensor], settings: AdversarialSettings, reached: Score
 ) -> list[Tensor]:
     """Refine all maps on the mutual nearest neighbours of all pairs of languages (§3.2).
 
