@@ -25,6 +25,7 @@ from xlrepro.artificial.meanings import Clause, Phrase
 from xlrepro.data.readers import word_order_features
 from xlrepro.data.readers.word_order_features import TYPES, features
 from xlrepro.data.sentences import Sentence
+from xlrepro.errors import SettingsError
 
 FAMILY = Family(0)
 ONTOLOGY = load_ontology()
@@ -205,3 +206,8 @@ def test_lists_are_of_one_kind_and_of_paired_nouns_mostly():
     for realisation in made:
         assert len({ONTOLOGY[key].kind for key in realisation.senses}) == 1
     assert sum(key in paired for r in made for key in r.senses) > 600
+
+
+def test_lists_need_pairs_of_nouns():
+    with pytest.raises(SettingsError, match="more ambiguous words"):
+        lists(Family(0), "en", 1)

@@ -181,6 +181,9 @@ def lists(family: Family, code: str, n: int, seed: int = 0) -> list[Realisation]
         code: of the language.
         n: number of lists, four to eight words each.
         seed: of the draw.
+
+    Raises:
+        SettingsError: if no pair of the family's is of two nouns.
     """
     rng, ontology = seeded(family.seed, "lists", code, seed), load_ontology()
     stems = family.language(code).stems
@@ -189,6 +192,8 @@ def lists(family: Family, code: str, n: int, seed: int = 0) -> list[Realisation]
     kinds: dict[str, list[Concept]] = {}
     for concept in (ontology[key] for pair in nouns for key in pair):
         kinds.setdefault(concept.kind, []).append(concept)
+    if not kinds:
+        raise SettingsError("lists of nouns need pairs of nouns: ask for more ambiguous words")
     for kind, found in kinds.items():
         found += [c for c in ontology.members(kind)[1:] if c.key not in paired][:2]
     made = []
