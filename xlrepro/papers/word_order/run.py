@@ -75,8 +75,10 @@ def trained(
     def copy(epoch: int) -> Any:
         return shuffled_copy(train, tags, settings.shuffle_k, epoch, seed)
 
-    how = settings, seed, context.device, WORD_DROPOUT, copy if settings.shuffle else None
-    learner = tagger_learner(tagger, train, dev_score, *how)
+    copies = copy if settings.shuffle else None
+    learner = tagger_learner(
+        tagger, train, dev_score, settings, seed, context.device, WORD_DROPOUT, copies
+    )
     return tagger, fit(learner, settings.epochs, settings.patience, context.progress)
 
 
