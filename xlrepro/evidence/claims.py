@@ -334,7 +334,9 @@ def _named(
         if isinstance(limit, int | float):
             value, low, high = (number(limit + sign * v) for v in (leaf.gap[0], *ends[::sign]))
             rank = "spearman(" in claim.predicate and not limit
-            what, how = "Spearman's correlation " * rank, " in draws, whose noise pulls it to 0" * rank
+            what, how = (
+                ("Spearman's correlation ", " in draws; noise pulls it to 0") if rank else ("", "")
+            )
             return f"{what}{value} ({low} to {high}{how}), where {where} {shown(limit)} is claimed"
     known = [a for side in leaf.sides for a in [a for a, of in cells.items() if of is side][:1]]
     name = f"{leaf.text}, a difference of".lstrip(", ")
@@ -401,8 +403,8 @@ def decide(
             note = f"least certain: {named(leaf, ends)}"
             note += ", significant alone, not after Holm's correction" * bool(ends[1] < 0)
     if status == INCONCLUSIVE and decidable and not note:
-        note = (f"it holds in {100 * share:.0f} % of draws, where {100 * LEVEL:.0f} % are required; "
-                "corrected for their number, no comparison contradicts it")  # fmt: skip
+        note = f"it holds in {100 * share:.0f} % of draws, where {100 * LEVEL:.0f} % are required; "
+        note += "corrected for their number, no comparison contradicts it"
     return ClaimVerdict(status, share, p, decidable=decidable, power=power, note=note)
 
 

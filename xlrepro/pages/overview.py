@@ -66,9 +66,9 @@ def answer() -> str:
         f"Corrected within each paper (false discovery rate 5 %), {kept} of the {decided} that "
         "replicate or are contradicted stay significant. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} stand beside one of ours, "
-        f"nearly all on proxies. {cells['scores'] or 'None'} of our scores of trained systems rests "
-        "on all of a paper's own data and vectors, so the reported values are neither confirmed nor "
-        "refuted. Cost in all: "
+        f"nearly all on proxies. {cells['scores'] or 'None'} of our scores of trained systems "
+        "rests on all of a paper's own data and vectors, so the reported values are neither "
+        "confirmed nor refuted. Cost in all: "
         f"{total_cost(all_runs).brief('{:,}'.format)}."
     )
 

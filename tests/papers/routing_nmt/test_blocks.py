@@ -132,6 +132,7 @@ def test_claims_of_the_figure_hold_or_fail_by_its_heaviest_users():
     assert leads(turned(PREFERS, (2, 0, 1))) == leads(PREFERS)
     lazy = PREFERS | {"translation": [0.2, 0.3, 0.2]}
     assert [n for n, v in leads(lazy).items() if v > 0] == ["N06", "N07"]
+    assert leads({"translation": [0.6, 0.2, 0.2]}) == {}  # no other task to compare it with
 
 
 SENTENCES = [Example([5, 6, 7], [1, 4, 2]), Example([8, 9], [1, 4, 2])]

@@ -72,7 +72,7 @@ def test_no_target_text_is_read_before_the_head_is_chosen(monkeypatch, table, sy
         before, (head, domain) = drawn.cache_info().misses, next(heads)
         english = [data.examples(task, settings, "en", s, domain) for s in ("train", "dev")]
         assert before == drawn.cache_info().misses == 3 * head + 2  # these two, and no target
-        counts = [len(getattr(s, "encoded", s)) for s in (train_set, dev_set)]
+        counts = [len(getattr(s, "encoded", None) or s.labels) for s in (train_set, dev_set)]
         assert counts == list(map(len, english))
         assert counts[0] != counts[1]
         return train(train_set, dev_set, *arguments)
@@ -154,13 +154,14 @@ def test_supplied_reviews_and_pairs_are_read_with_their_labels(tmp_path, monkeyp
     settings = SimpleNamespace(corpus="cls-acl10", train_sentences=None, test_sentences=None)
     file = tmp_path / "cls-acl10/de/books/test.tsv"
     file.parent.mkdir(parents=True)
-    file.write_text("positive\tGut gemacht\n", "utf-8")
+    file.write_text("positive\tGut gemacht\npositive\t\u200d\u200f\n", "utf-8")  # no word
     (found,) = data.examples("sentiment", settings, "de", "test", "books")
     assert found.labels == ("positive",)
     pairs = tmp_path / "multinli_1.0/multinli_1.0_dev_matched.jsonl"
     pairs.parent.mkdir()
     names = ("sentence1", "sentence2", "gold_label")
-    rows = [("A dog .", "A cat .", "contradiction"), ("A dog .", "It .", "-")]
+    rows = [("A dog .", "A cat .", "contradiction"), ("A dog .", "It .", "-"),
+            ("A dog .", "\u200d", "neutral")]  # fmt: skip
     said = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
     pairs.write_text("\n".join(said) + "\n", "utf-8")
     settings.corpus = "multinli"

@@ -152,8 +152,10 @@ def leads(usage: Usage) -> dict[str, float]:
             for block in range(SHARED_BLOCKS)
         ]
         for claim, tasks in CLAIMS.items()
-        if tasks <= usage.keys()
+        if tasks < usage.keys()  # and others to compare them with
     }
+    if not by_block:
+        return {}
     together = max(
         min(lead[block] for lead, block in zip(by_block.values(), order, strict=False))
         for order in permutations(range(SHARED_BLOCKS))

@@ -6,7 +6,7 @@ read here before a head has been trained and chosen on English.
 
 import itertools
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -211,7 +211,7 @@ def _entities(corpus: str, language: str, split: str) -> list[Example]:
 @lru_cache(maxsize=16)
 def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Example]:
     rows = named.reviews(corpus, language, domain, split)
-    return [Example((tuple(tokenise(line, language)),), (label,)) for label, line in rows if label]
+    return _with_words(language, (((line,), label) for label, line in rows if label))
 
 
 @lru_cache(maxsize=8)
@@ -223,10 +223,13 @@ def _inference(corpus: str, language: str, split: str) -> list[Example]:
         rows = _xnli_and_sick(split)
     else:
         rows = read_pairs(supplied.opened(MULTINLI[split]))
-    return [
-        Example((tuple(tokenise(p, language)), tuple(tokenise(h, language))), (label,))
-        for p, h, label in rows
-    ]
+    return _with_words(language, ((texts, label) for *texts, label in rows))
+
+
+def _with_words(language: str, rows: Iterable[tuple[Sequence[str], str]]) -> list[Example]:
+    """Return labelled texts as words; those without any word are left out."""
+    split = ((tuple(tuple(tokenise(t, language)) for t in texts), label) for texts, label in rows)
+    return [Example(texts, (label,)) for texts, label in split if all(texts)]
 
 
 def _xnli_and_sick(split: str) -> list[tuple[str, ...]]:

@@ -41,11 +41,12 @@ def senses_along_training(records: Sequence[Record], profile: str) -> Figure:
         records: of Tables 6 to 8; those with ``details["alive"]`` are drawn.
         profile: theirs.
     """
-    names = short_names((r.systems[0] for r in records if r.details.get("alive")), "sense_alignment")
+    records = [record for record in records if record.details.get("alive")]
+    names = short_names((record.systems[0] for record in records), "sense_alignment")
     rows = [
         (names[record.systems[0]], band, step[0], float(step[i]), *(float("nan"),) * 2)
         for record in records
-        for step in record.details.get("alive") or ()
+        for step in record.details["alive"]
         for i, band in enumerate(("frequent words", "mid-frequency words", "rare words"), start=1)
     ]
     frame = framed(rows, "panel", "series", "x", "value", "low", "high")
