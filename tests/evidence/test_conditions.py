@@ -66,6 +66,15 @@ def test_trainings_must_stop_by_themselves(record):
     stopped, cut = ended(1, 2), ended(1, 3)
     assert judged(record, need, [cut, *[stopped] * 4], values=range(60, 65)) == ([], [])
     assert judged(record, need, [cut, cut, *[stopped] * 3], values=range(60, 65))[0] != []
+    several = [
+        record(s, {"de": v}, v, profile="open") for s in ("word:A", "word:B") for v in range(5)
+    ]
+    of = [cut, cut, *[stopped] * 8]  # of each system: one's do not make up for another's
+    told = [r.model_copy(update={"details": d}) for r, d in zip(several, of, strict=True)]
+    numbers = gather(told)
+    cells = numbers.cells(KEY, "open")
+    (missed,), _ = failed_conditions(catalog_with(need), numbers, "open", cells)
+    assert "A: 2 of 5 were cut off" in missed
 
 
 def test_a_detail_must_be_in_its_bounds_and_is_unknown_where_no_record_has_it(record):

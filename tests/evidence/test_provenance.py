@@ -96,10 +96,13 @@ def test_trainings_that_stopped_by_themselves_or_were_best_at_their_end_are_coun
         {"heads": {"fr": trained(0, [3.0, 2.0])}, "settings": {"head": {"patience": 1}}},
         trained([0, 1], [[3.0, 2.0], [2.0, 3.0]]) | {"settings": {"head": {"patience": 1}}},
         trained(2, [3.0, 3.001, 3.002]) | {"settings": {"patience": 2}},  # level since the first
+        {"loss_curve": [3.0, 2.0], "seconds": 4.0},
     )
     assert provenance_table(records).caption.endswith(
-        "Of 9 trainings 4 ended by early stopping: no gain of a thousandth on dev for as "
-        "long as it waits. Of the other 5, 3 still gained that much at the end."
+        "Of 6 trainings with early stopping 4 ended after no gain of a thousandth on dev for as "
+        "long as it waits. Of the other 2, 1 still gained that much at the end. "
+        "3 trainings had no early stopping; 2 still gained a thousandth on dev at the end. "
+        "1 language model trained for a fixed number of updates."
     )
     assert "epoch" not in provenance_table([record()]).caption
 

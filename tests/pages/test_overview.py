@@ -70,4 +70,4 @@ def test_curves_say_how_the_trainings_behind_cells_went():
     html = overview.curves("man_moe/table4", "experiments.*.dev_scores", {"Dutch": "nl"}, rows,
                            title="Entities", xlabel="evaluation", ylabel="F1")  # fmt: skip
     assert "Dutch, MAN-MoE: 44.98 at 1" in html
-    assert "ended by early stopping" in html
+    assert "with early stopping" in html

@@ -136,7 +136,8 @@ class Need(Checked):
         given: asked only where one of these systems is compared too.
         above: each cell must be significantly above this trivial baseline, in its unit; a name: its
             commonest class, counted under that name in a record's details (`commonest`).
-        stopped: share of trainings that must have stopped by themselves (`provenance.cut_off`).
+        stopped: share of each system's trainings that must have stopped by themselves
+            (`provenance.cut_off`).
         same: path in the settings that all these systems must have the same value at.
         detail: path in a record's details whose mean must be at least or at most so much.
         cell: experiment, system and column of a cell instead of a detail.

@@ -85,12 +85,15 @@ def _missed(
                 return f"{name} in {cell.column}: {cell.mean:.4g}, baseline {above:.4g}"
         return ""
     if need.stopped is not None:
-        ends = [end for r in records for end in numbers.ends(r.experiment, r.key)]
-        cut = sum(cut_off(*end) for end in ends)
-        if not ends:
-            return None
-        enough = len(ends) - cut >= need.stopped * len(ends)
-        return "" if enough else f"{cut} of {len(ends)} were cut off"
+        any_ends = False
+        for name in dict.fromkeys(c.system for c in cells):
+            behind = numbers.behind(*(c for c in cells if c.system == name))
+            ends = [end for r in behind for end in numbers.ends(r.experiment, r.key)]
+            any_ends |= bool(ends)
+            cut = sum(cut_off(*end) for end in ends)
+            if len(ends) - cut < need.stopped * len(ends):
+                return f"{name.partition(':')[2]}: {cut} of {len(ends)} were cut off"
+        return "" if any_ends else None
     if need.same:
         for column in dict.fromkeys(c.column for c in cells):
             found = [(c, {v for r in numbers.behind(c) for v in at_path(r.settings, need.same)})

@@ -49,14 +49,14 @@ def total_cost(records: Sequence[Record]) -> Cost:
     return Cost(
         trials=len(records),
         wall_seconds=sum((r.wall_seconds for r in records), 0.0),
-        pretraining_seconds=_pretraining(records),
+        pretraining_seconds=sum(of for of, inside in _language_models(records) if not inside),
         training_tokens=sum(r.training_tokens for r in records),
         devices=tuple(sorted({r.device for r in records})),
     )
 
 
-def _pretraining(records: Sequence[Record]) -> float:
-    """Return the seconds of the language models behind records that no record's own time holds.
+def _language_models(records: Sequence[Record]) -> list[tuple[float, bool]]:
+    """Return the seconds of each language model behind records, and whether a record holds them.
 
     A model is known by its losses: several records tell of it, and one may have trained it.
     """
@@ -67,7 +67,7 @@ def _pretraining(records: Sequence[Record]) -> float:
         for log in logs:
             inside = models.get(key := str(log.get("loss_curve", log)), (0.0, False))[1]
             models[key] = (log["seconds"], inside or log["seconds"] <= record.wall_seconds)
-    return sum(seconds for seconds, inside in models.values() if not inside)
+    return list(models.values())
 
 
 def _mappings(details: Any, *names: str) -> Iterator[dict[str, Any]]:
@@ -115,18 +115,31 @@ def cut_off(since: int, patience: int | None) -> bool:
 
 
 def trainings_sentence(records: Sequence[Record]) -> str:
-    """Return how many trainings behind records ended by early stopping."""
+    """Return how many trainings behind records ended once their dev score rose no more."""
     ends = training_ends(records)
-    if not ends:
-        return ""
-    stopped = sum(patience is not None and not cut_off(since, patience) for since, patience in ends)
-    said = (
-        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} ended by early stopping: "
-        "no gain of a thousandth on dev for as long as it waits."
-    )
-    gained = sum(since == 0 for since, _ in ends)
-    others = f" Of the other {len(ends) - stopped}, {gained} still gained that much at the end."
-    return said + others * (stopped < len(ends))
+    early = [(since, patience) for since, patience in ends if patience is not None]
+    said = []
+    if early:
+        flat = sum(not cut_off(*end) for end in early)
+        said.append(
+            f"Of {_counted(len(early), 'training')} with early stopping {flat} ended after no gain "
+            "of a thousandth on dev for as long as it waits."
+        )
+        gained = sum(since == 0 for since, _ in early)
+        others = f"Of the other {len(early) - flat}, {gained} still gained that much at the end."
+        said += [others] * (flat < len(early))
+    if fixed := [since for since, patience in ends if patience is None]:
+        said.append(
+            f"{_counted(len(fixed), 'training')} had no early stopping; {fixed.count(0)} still "
+            "gained a thousandth on dev at the end."
+        )
+    if models := len(_language_models(records)):
+        said.append(f"{_counted(models, 'language model')} trained for a fixed number of updates.")
+    return " ".join(said)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def command_of(records: Sequence[Record]) -> str:
