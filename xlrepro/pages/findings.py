@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import jinja2
@@ -27,6 +28,7 @@ from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.evidence.text import in_words, number
 from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
+from xlrepro.trials import duration
 from xlrepro.values import Checked, parse_yaml
 
 AXIS = 16  # points, to both sides, at a glance; what lies outside is drawn at its end
@@ -138,10 +140,16 @@ class Findings:
         key = self._key(experiment)
         return f"{{doc}}`{text or load_catalog().experiment(key).label} </{key}>`"
 
-    def cost(self) -> str:
-        """Return what the paper's records at open took."""
-        keys = load_catalog().of_paper(self.paper_key)
-        return total_cost([r for k in keys for r in self.evidence.of(k, ["open"])]).brief(in_words)
+    def cost(self, table: str = "", system: str = "") -> str:
+        """Return what the paper's records at open took; of a system in a table, a trial's mean."""
+        keys = [self._key(table)] if table else load_catalog().of_paper(self.paper_key)
+        records = [r for k in keys for r in self.evidence.of(k, ["open"])]
+        if not system:
+            return total_cost(records).brief(in_words)
+        times = [r.wall_seconds for r in records if system in r.systems]
+        if not times:
+            raise SettingsError(f"{system} in {table} was not run")
+        return duration(fmean(times))
 
 
 def filled(text: str, names: Mapping[str, Any], where: str, first_line: int = 1) -> str:
