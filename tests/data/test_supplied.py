@@ -62,13 +62,21 @@ def test_what_is_read_is_noted_by_content(root, monkeypatch):
     assert all(n.startswith("supplied/ud-treebanks-v2.2/UD_") for n in artefacts.data_read())
 
 
-def test_word_vectors_that_are_not_of_one_set_are_told_by_their_files(root):
-    names = [f"{supplied.ALIGNED}/wiki.{code}.align.vec" for code in ("en", "de")]
-    for name, content in zip(names, ("1 3\na 1 2 3\n", "1 2\nb 1 2\n")):
-        (root / name).parent.mkdir(exist_ok=True)
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("wiki.en.align.vec", "wiki.de.align.vec", "2 dimensions, wiki.en.align.vec beside it 3:"),
+        ("en-vi/dev.en", "en-vi/dev.vi", "2 lines, dev.en beside it 4:"),
+    ],
+)
+def test_files_that_do_not_belong_together_are_told_by_their_sizes(root, one, other, said):
+    above = supplied.ALIGNED if one.endswith("vec") else "routing-nmt"
+    names = [f"{above}/{name}" for name in (one, other)]
+    for name, content in zip(names, ("3 3\na 1 2 3\nb 1 2 3\nc 1 2 3\n", "1 2\nb 1 2\n")):
+        (root / name).parent.mkdir(exist_ok=True, parents=True)
         (root / name).write_text(content)
-    with pytest.raises(DataError, match=r"de\.align\.vec has 2 dimensions, another .* 3:"):
-        supplied.check(names)
+    with pytest.raises(DataError, match=f"{other} has {said}"):
+        supplied.check(names, texts=False)
 
 
 def test_every_supplied_file_that_a_trial_reads_is_of_a_set():

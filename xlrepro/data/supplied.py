@@ -51,11 +51,11 @@ LABELLED: dict[str, Callable[[Path], Iterable[object]]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
     REVIEWS: read_reviews, "multinli_1.0": read_pairs,
     "routing-nmt/ptb": read_tree_file, "routing-nmt/amr-2.0": read_graphs,
+    "routing-nmt": numbered_lines,  # parallel text of some megabytes
     UTTERANCES: partial(read_sentences, UTTERANCES),
     ".json": _packed, ".safetensors": _packed,
 }  # fmt: skip
 TEXTS = {"wikipedia": numbered_lines, "language-model-text": numbered_lines,
-         "routing-nmt": numbered_lines,
          "ramen-parallel": partial(rows_of, n_columns=2, exact=True),
          ".vec": lambda path: read_vec(path, 1000)[0]}  # fmt: skip
 CHOICE = re.compile(r"\{([^}]*)\}")
@@ -157,7 +157,7 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
     sets = _sets(data_dir()).values() if names else ()
     counts = {file: count for each in sets for file, count in each.counts.items()}
     readers: dict[str, Any] = LABELLED | (TEXTS if texts else {})
-    widths: dict[Path, int] = {}  # of the word vectors of a folder
+    sizes: dict[Path, tuple[int, Path]] = {}  # of vectors of a folder, of sides of parallel text
     for name in names:
         place = supplied_dir() / name
         kinds = name.rpartition("/")[0], name.partition("/")[0], place.suffix
@@ -176,9 +176,13 @@ def check(names: Sequence[str], *, texts: bool = True) -> None:
             else:
                 cut = not whole and read is not _packed
                 why = "a last line without its end, or a last sentence without an empty line" * cut
-            width = read_vec(file, 1)[1].shape[1] if place.suffix == ".vec" else 0
-            if width != (other := widths.setdefault(file.parent, width)):
-                why = f"{width} dimensions, another in its folder {other}"
+            of = file.with_suffix("") if read is numbered_lines else file
+            size, unit = found, "lines"
+            if place.suffix == ".vec":
+                size, unit, of = read_vec(file, 1)[1].shape[1], "dimensions", file.parent
+            wanted, other = sizes.setdefault(of, (size, file))
+            if size != wanted:
+                why = f"{size} {unit}, {other.name} beside it {wanted}"
             if why:
                 raise DataError(f"{file} has {why}: it is damaged or another file; copy it again")
 

@@ -24,7 +24,6 @@ from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.data.readers.text_files import read_text_lines
 from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_tree_file, read_tree_zip
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError
 from xlrepro.papers.routing_nmt import linearisers
 from xlrepro.papers.routing_nmt.settings import SPLITS, TranslationSettings
 from xlrepro.papers.routing_nmt.text import Pair, detokenised, plain, tokens
@@ -103,11 +102,7 @@ def without_overlap(
 
 
 def translation(settings: TranslationSettings) -> Splits:
-    """Return the pairs of a trial's languages, training pairs without overlap.
-
-    Raises:
-        DataError: for supplied files that do not match line by line.
-    """
+    """Return the pairs of a trial's languages, training pairs without overlap."""
     read = {
         "artificial": _artificial_translation,
         "open": _open_translation,
@@ -242,14 +237,8 @@ def _supplied_translation(pair: str) -> Splits:
     source, target = pair.split("-")
     raw: dict[str, Iterable[tuple[str, str]]] = {}
     for split in SPLITS:
-        files = [_supplied(f"{pair}/{split}.{code}") for code in (source, target)]
-        lines = [*map(read_text_lines, files)]
-        if len(lines[0]) != len(lines[1]):
-            raise DataError(
-                f"{files[0]} has {len(lines[0])} lines and {files[1]} {len(lines[1])}: "
-                "the two files must match line by line"
-            )
-        raw[split] = zip(*lines)
+        files = (_supplied(f"{pair}/{split}.{code}") for code in (source, target))
+        raw[split] = zip(*map(read_text_lines, files), strict=True)
     return splits_of(raw, escaped=target == "vi")
 
 
