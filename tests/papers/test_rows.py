@@ -57,7 +57,8 @@ WRONG = [
     "ramen/table1 smoke adaptation.english.model=tiny@1",
     "man_moe/table5 smoke domains=[]", "man_moe/table4 smoke domains=[books]",
     "man_moe/table2 open domains=[xx]", "man_moe/table5 open domains=[books]",
-    "sense_alignment/table4 open domains=[]",
+    "sense_alignment/table4 open domains=[]", "sense_alignment/figures4_7 smoke sentences=0",
+    "sense_alignment/figures4_7 open model.text.ambiguous=0",
 ]  # fmt: skip
 
 

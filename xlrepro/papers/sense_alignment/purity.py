@@ -20,7 +20,13 @@ from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment import text, training
 from xlrepro.papers.sense_alignment.bert import WholeWordBert
 from xlrepro.papers.sense_alignment.network import BiLM
-from xlrepro.papers.sense_alignment.settings import BANDS, SOURCE, GrowthSettings, PuritySettings
+from xlrepro.papers.sense_alignment.settings import (
+    BANDS,
+    SOURCE,
+    GrowthSettings,
+    NeighbourSettings,
+    PuritySettings,
+)
 from xlrepro.papers.sense_alignment.text import MASK
 from xlrepro.papers.sense_alignment.training import LanguageModel, alive_by_thirds
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
@@ -138,7 +144,7 @@ def neighbourhood(trial: Trial, context: TrialContext) -> TrialResult:
     Details: per chosen word and sense the nearest sense vectors and their places in two dimensions,
     a plane per word.
     """
-    settings = trial.typed(PuritySettings)
+    settings = trial.typed(NeighbourSettings)
     (system,) = trial.systems
     model = training.of_trial(settings.model, trial, context)
     family = text.family(settings.model.text.ambiguous)

@@ -354,18 +354,33 @@ class GrowthSettings(OfSenses):
 
 
 class PuritySettings(OfSenses):
-    """A trial of Figures 4 to 7.
+    """A trial of Figures 4 to 7 that counts known senses.
+
+    Attributes:
+        model: the language model whose senses are looked at, of artificial text.
+        sentences: of annotated artificial text that senses are counted on.
+    """
+
+    model: LanguageModelSettings
+    sentences: Count
+
+    @model_validator(mode="after")
+    def _senses_are_known(self) -> "PuritySettings":
+        if not (self.model.text.made_up and self.model.text.ambiguous):
+            raise ValueError("model.text.ambiguous: senses are known of artificial words alone")
+        return self
+
+
+class NeighbourSettings(OfSenses):
+    """A trial of Figures 4 to 7 that lists nearest sense vectors.
 
     Attributes:
         model: the language model whose senses are looked at.
-        sentences: of annotated artificial text that senses are counted on; 0: none, as the text is
-            real.
         words: whose nearest sense vectors are listed; none named: the first two ambiguous words of
             the artificial English.
         neighbours: of each sense.
     """
 
     model: LanguageModelSettings
-    sentences: FromZero = 0
     words: tuple[str, ...] = ()
     neighbours: Count = 8
