@@ -10,7 +10,7 @@ import copy
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -37,16 +37,26 @@ class Checkpoints:
         """Keep a state in place of the one before; tensors, numbers, strings and their containers.
 
         A kill at any moment leaves one of the two.
+
+        Raises:
+            DataError: if it cannot be written, on a full disk; the one before stays.
         """
         if self.read_only:
             return
-        self.file.parent.mkdir(parents=True, exist_ok=True)
         beside = self.file.with_name(f"{self.file.name}.part")
-        with beside.open("wb") as file:
-            torch.save(dict(state), file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self.file)
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with beside.open("wb") as file:
+                torch.save(dict(state), file)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self.file)
+        except (OSError, RuntimeError) as error:  # torch's own hides the reason
+            with suppress(OSError):
+                beside.unlink()
+            why = error if isinstance(error, OSError) else error.__context__ or error
+            said = f"{self.file} cannot be written ({why}): make room there, repeat the command"
+            raise DataError(said) from error
 
     def load(self) -> dict[str, Any] | None:
         """Return the kept state on the CPU, None if there is none; no code in it is run.
