@@ -104,7 +104,7 @@ def test_a_damaged_checkpoint_is_named_in_one_line_and_runs_no_code(tmp_path, da
         torch.save({"weight": Harmful(victim)}, kept.file)
     else:
         kept.file.write_bytes(kept.file.read_bytes()[:700])
-    with pytest.raises(DataError, match=r"state\.pt is no checkpoint") as error:
+    with pytest.raises(DataError, match=r"state\.pt is no whole checkpoint: remove it") as error:
         kept.load()
     assert "\n" not in str(error.value)
     assert not victim.exists()

@@ -69,10 +69,8 @@ class Checkpoints:
         try:
             return dict(torch.load(self.file, map_location="cpu", weights_only=True))
         except Exception as error:  # a damaged pickle raises anything, IndexError too
-            reason = str(error).strip().partition("\n")[0]
-            raise DataError(
-                f"{self.file} is no checkpoint ({reason}): remove it, the training begins anew"
-            ) from None
+            said = f"{self.file} is no whole checkpoint: remove it, the training begins anew"
+            raise DataError(said) from error  # which may advise to run the code in it
 
 
 Progress = Callable[[float, str], None]
