@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from xlrepro.errors import DataError, SettingsError
@@ -9,6 +11,7 @@ from xlrepro.evidence.catalog import (
     read_catalog,
 )
 from xlrepro.evidence.intervals import items_of
+from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
 from xlrepro.experiments import all_experiments, experiment
 from xlrepro.paths import data_dir
@@ -19,6 +22,17 @@ def test_every_experiment_is_built_and_asks_a_question():
     assert {k.split("/")[0] for k in load_catalog().experiments} == set(load_catalog().papers)
     questions = [e.question for e in load_catalog().experiments.values()]
     assert [q for q in questions if not q.endswith("?")] == []
+
+
+def test_no_column_is_called_by_the_code_of_a_language():
+    """An experiment names its columns in words; one of two letters is nobody's word."""
+    known = {
+        (key, name)
+        for key, entry in load_catalog().experiments.items()
+        for column in {*experiment(key).columns, *load_reported().columns(key)}
+        for name in entry.column_name(column).split(", ")
+    }
+    assert {(key, name) for key, name in known if re.fullmatch("[a-z]{2}", name)} == set()
 
 
 def test_every_citation_stands_in_the_bibliography():

@@ -284,7 +284,18 @@ def test_a_cell_that_is_read_for_several_of_the_paper_s_is_compared_once():
     true = evaluate(text, "X", {"v": lambda *at: arrays["word_order/table2", *at]}, {})
     known = (claims.load_claims("word_order")[0], "open", {*arrays}, arrays)
     said = [claims._named(*known, leaf, (-2.0, 3.0)) for leaf in true.leaves]
-    assert said == ["ORT − TRS, de: +0.65 points (−2.00 to +3.00), where above 0 is claimed"]
+    assert said == ["ORT − TRS, German: +0.65 points (−2.00 to +3.00), where above 0 is claimed"]
+
+
+def test_a_difference_of_columns_is_named_by_the_fields_that_differ():
+    key, columns = "man_moe/table5", ("fr/avg", "ar/avg")
+    arrays = {(key, "without:MAN", c): np.array([v]) for c, v in zip(columns, (50.0, 49.0))}
+    text = 'v("fr/avg") > v("ar/avg")'
+    true = evaluate(text, "X", {"v": lambda c: arrays[key, "without:MAN", c]}, {})
+    said = claims._named(
+        claims.load_claims("man_moe")[0], "open", {*arrays}, arrays, true, (0.0, 2.0)
+    )
+    assert said.startswith("French − Arabic, MAN, average: +1.00 points")
 
 
 def test_what_too_few_draws_agree_with_does_not_replicate():

@@ -95,7 +95,7 @@ def test_a_setting_must_be_the_same(record):
     ]
     numbers, catalog = gather(records), catalog_with(need)
     (failed,), _ = failed_conditions(catalog, numbers, "open", numbers.cells(KEY, "open"))
-    assert failed == "rates differ (ORT 0.001, TRS 0.002 in de)"  # column by column
+    assert failed == "rates differ (ORT 0.001, TRS 0.002 in German)"  # column by column
 
 
 def test_a_condition_is_asked_of_its_rows_alone(record):

@@ -95,7 +95,7 @@ def test_details_are_means_over_seeds_by_system_and_part(record):
     ))  # fmt: skip
     paths = {"best epoch": "heads.*.best", "right, %": "heads.*.held"}
     (row,) = opened.details(paths, first="settings.pair").frame.to_dict("records")
-    assert (row["system"], row["part"]) == ("ORT", "en-de, fr")
+    assert (row["system"], row["part"]) == ("ORT", "en-de, French")
     assert (row["best epoch"].text, row["right, %"].text) == ("3", "25.00")
     (row,) = opened.details({"loss": "curve"}).frame.to_dict("records")
     assert row["loss"].text == "4.000 to 1.500"

@@ -102,4 +102,4 @@ def test_a_gain_over_a_setting_is_paired_by_seed(numbers):
     }
     view = View("word_order/figure2", "open", numbers(values, experiment="word_order/figure2"))
     figure = plots.over_setting(view, along="share", first="word:ORT", second="word:TRS")
-    assert "es, ORT − TRS: 5.00 at 0.0 to 5.00 at 0.1" in figure.alt
+    assert "Spanish, ORT − TRS: 5.00 at 0.0 to 5.00 at 0.1" in figure.alt

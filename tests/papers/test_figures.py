@@ -39,7 +39,7 @@ def test_gates_stand_above_an_equal_share(numbers):
     values = {("gates:MAN-MoE", f"de/{s}"): {0: w} for s, w in (("en", 0.75), ("fr", 0.25))}
     key = "man_moe/figure4"
     found = numbers(values, experiment=key, metric="weight", unit="fraction")
-    assert "MAN-MoE, de, en: 0.250" in man_moe.gate_weights(View(key, "open", found)).alt
+    assert "MAN-MoE, German, English: 0.250" in man_moe.gate_weights(View(key, "open", found)).alt
 
 
 def test_sizes_of_corpora_stand_below_the_paper_s(numbers):
@@ -48,7 +48,7 @@ def test_sizes_of_corpora_stand_below_the_paper_s(numbers):
                     unit="count")  # fmt: skip
     frame = man_moe.corpus_sizes(View(key, "open", found)).frame
     assert set(frame["corpus"]) == {"the paper", "here (open)"}
-    assert [c.text for c in frame[frame["language"] == "th"]["train"]] == ["99"]
+    assert [c.text for c in frame[frame["language"] == "Thai"]["train"]] == ["99"]
 
 
 def test_use_of_blocks_is_a_heat_map_by_pair_and_task(numbers):
@@ -65,8 +65,8 @@ def test_scores_along_updates_stand_beside_the_paper_s():
     names = ("column", "reported", "reproduced", "low", "high", "profile")
     rows = [(f"XNLI/fr/{k}k", 45.0 + k, 44.0, 43.0, 45.0, "open") for k in (0, 25)]
     alt = ramen.along_updates(framed(rows, *names)).alt
-    assert "fr, XNLI, the paper: 45.00 at 0.0 to 70.00 at 25.0" in alt
-    assert "fr, XNLI, ours: 44.00" in alt
+    assert "French, XNLI, the paper: 45.00 at 0.0 to 70.00 at 25.0" in alt
+    assert "French, XNLI, ours: 44.00" in alt
 
 
 def test_senses_alive_are_means_over_seeds(record):

@@ -15,7 +15,7 @@ from xlrepro.evidence.deviations import WEIGHTS, Deviation, load_deviations
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import AVERAGE, ReproducedCell, View, joined_cell
-from xlrepro.evidence.text import enumerated, in_words, minus, number
+from xlrepro.evidence.text import LANGUAGES, enumerated, in_words, minus, number
 from xlrepro.trials import Record
 
 MEANING = {
@@ -150,7 +150,7 @@ def _name(view: View, main: Difference, gap: Gap) -> str:
         head, _, tail = main.column.partition("*")
         own = [c.removeprefix(head).removesuffix(tail) for c in sorted(gap.columns)]
         names = [entry.column_name(part).replace(", ", " ") for part in own or ["the columns"]]
-        kind = "languages" if all(len(name) == 2 for name in names) else "columns"
+        kind = "languages" if LANGUAGES.keys() >= {*own} else "columns"
         which = enumerated(names) if count <= 3 else f"{count} {kind}"
         fixed = entry.column_name(f"{head}{tail}".strip("/")) * ("*" in main.column)
         column = f"{fixed}, mean of {which}".lstrip(", ")

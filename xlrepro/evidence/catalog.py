@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from xlrepro.errors import SettingsError
+from xlrepro.evidence.text import LANGUAGES
 from xlrepro.paths import data_dir
 from xlrepro.trials import ProfileName
 from xlrepro.values import Checked, read_model
@@ -280,8 +281,13 @@ class CatalogEntry(Checked):
         return stand_in.column(printed) if stand_in else printed
 
     def column_name(self, column: str) -> str:
-        """Return what pages call a column: its own name in ``shown``, or those of its fields."""
-        names = {"avg": "average"} | self.shown
+        """Return what pages call a column: its own name in ``shown``, or those of its fields.
+
+        Example:
+            >>> load_catalog().experiment("man_moe/table2").column_name("th/avg")
+            'Thai, average'
+        """
+        names = LANGUAGES | {"avg": "average"} | self.shown
         return names.get(column) or ", ".join(names.get(p, p) for p in column.split("/"))
 
     def reference(self, system: str) -> str:

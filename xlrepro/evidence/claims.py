@@ -341,11 +341,14 @@ def _named(
     known = [a for side in leaf.sides for a in [a for a, of in cells.items() if of is side][:1]]
     name = f"{leaf.text}, a difference of".lstrip(", ")
     if len(known) == 2:
-        entries = [load_catalog().experiment(experiment) for experiment, _, _ in known]
-        names = [(*s.split(":", 1), e.column_name(e.column_at(profile, c)).replace(", ", " "))
-                 for e, (_, s, c) in zip(entries, known)]  # fmt: skip
+        names = []
+        for experiment, system, column in known:
+            entry, (block, _, name) = load_catalog().experiment(experiment), system.partition(":")
+            fields = entry.column_name(entry.column_at(profile, column)).split(", ")
+            names.append((block, entry.shown.get(name, name), *fields))
         first, second = (", ".join(n for n, o in zip(*p) if n != o) for p in (names, names[::-1]))
-        name = ", ".join([minus(first, second), *[n for n, o in zip(*names) if n == o][-1:]]) + ":"
+        same = [n for n, o in zip(*(of[1:] for of in names)) if n == o]
+        name = ", ".join([minus(first, second), *same]) + ":"
     gap, low, high = (number(each, 2, signed=True) for each in (leaf.gap[0], *ends))
     unit = " points" * (len(known) == 2 and points.issuperset(known))
     return f"{name} {gap}{unit} ({low} to {high}), where above 0 is claimed"

@@ -81,8 +81,9 @@ def _missed(
                 columns = [cell.column] if cell.column in counts else targets
                 above = fmean(commonest(counts[column]) for column in columns)
             if t_interval(values, item_error(catalog, numbers, cell))[0] <= above:
-                name = cell.system.partition(":")[2]
-                return f"{name} in {cell.column}: {cell.mean:.4g}, baseline {above:.4g}"
+                column = catalog.experiment(cell.experiment).column_name(cell.column)
+                name = f"{cell.system.partition(':')[2]} in {column}"
+                return f"{name}: {cell.mean:.4g}, baseline {above:.4g}"
         return ""
     if need.stopped is not None:
         any_ends = False
@@ -103,7 +104,8 @@ def _missed(
             if len(set.union(*(of for _, of in found))) > 1:
                 said = (f"{c.system.partition(':')[2]} {'/'.join(f'{v:g}' for v in of)}"
                         for c, of in found)  # fmt: skip
-                return f"{', '.join(said)} in {column}"
+                name = catalog.experiment(cells[0].experiment).column_name(column)
+                return f"{', '.join(said)} in {name}"
         return ""
     if need.cell:
         of = numbers.get(need.cell[0], cells[0].profile, *need.cell[1:])

@@ -3,6 +3,15 @@
 from collections.abc import Sequence
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+LANGUAGES = {
+    "ar": "Arabic", "bg": "Bulgarian", "ca": "Catalan", "cs": "Czech", "da": "Danish",
+    "de": "German", "en": "English", "es": "Spanish", "et": "Estonian", "fi": "Finnish",
+    "fr": "French", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "id": "Indonesian",
+    "it": "Italian", "ja": "Japanese", "jp": "Japanese", "ko": "Korean", "la": "Latin",
+    "lv": "Latvian", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese",
+    "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish",
+    "th": "Thai", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
 
 
 def in_words(count: int) -> str:

@@ -368,6 +368,7 @@ def over_setting(view: View, *, along: str, first: str = "", second: str = "") -
         second: see ``first``.
     """
     rows, systems = [], [first] if first else sorted(view.systems)
+    called = load_catalog().experiment(view.experiment).column_name
     for system in systems:
         for column in view.columns:
             *parts, value = column.split("/")
@@ -377,7 +378,8 @@ def over_setting(view: View, *, along: str, first: str = "", second: str = "") -
                 series = minus(name, second.partition(":")[2]) if first else name
                 series = ", ".join([series] * (len(systems) > 1 or len(parts) < 2) + parts[1:])
                 x = float(value) if value.replace(".", "", 1).isdigit() else value
-                rows.append((parts[0] if parts else name, series, x, cell.mean, *cell.interval))
+                panel = called(parts[0]) if parts else name
+                rows.append((panel, series, x, cell.mean, *cell.interval))
     tidy = framed(rows, "panel", "series", "x", "value", "low", "high")
     if rows and not isinstance(rows[0][2], str):
         tidy = tidy.sort_values("x", kind="stable")

@@ -40,15 +40,16 @@ def corpus_sizes(view: View) -> Table:
             ``domain/split``.
     """
     sizes: dict[tuple[str, str, str], dict[str, Cell]] = {}
+    called = load_catalog().experiment(view.experiment).column_name
     for printed in load_reported().cells(view.experiment, context=True):
         domain, kind = (*printed.column.split("/"), "")[:2]
         if printed.unit == COUNT:
             entry = Cell(printed.printed, sort=printed.value, title=printed.source)
-            sizes.setdefault(("the paper", printed.name, domain), {})[kind] = entry
+            sizes.setdefault(("the paper", called(printed.name), domain), {})[kind] = entry
     for cell in view.cells:
         if cell.unit == COUNT:
             domain, kind = cell.column.split("/")
-            whose = (f"here ({view.profile})", cell.system.partition(":")[2], domain)
+            whose = (f"here ({view.profile})", called(cell.system.partition(":")[2]), domain)
             sizes.setdefault(whose, {})[kind] = Cell(f"{cell.mean:.0f}", sort=cell.mean)
     kinds = list(dict.fromkeys(kind for of in sizes.values() for kind in of))
     rows = [[*of, *(counts.get(kind, "–") for kind in kinds)] for of, counts in sizes.items()]

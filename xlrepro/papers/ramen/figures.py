@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from xlrepro.evidence.text import LANGUAGES
 from xlrepro.pages.plots import Figure, lines
 from xlrepro.pages.tables import framed
 
@@ -36,7 +37,7 @@ def along_updates(frame: pd.DataFrame) -> Figure:
     rows = []
     for row in frame.to_dict("records"):
         task, language, updates = row["column"].split("/")
-        place = (language, float(updates.removesuffix("k")))
+        place = (LANGUAGES[language], float(updates.removesuffix("k")))
         ours = [row[name] for name in ("reproduced", "low", "high")]
         rows.append((f"{task}, the paper", *place, row["reported"], math.nan, math.nan))
         rows.append((f"{task.partition(' ')[0]}, ours", *place, *ours))
