@@ -5,13 +5,25 @@ from html.parser import HTMLParser
 
 import pytest
 
+from xlrepro.evidence.answers import difference_sentence
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import Condition, judge
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.gathered import Evidence
 from xlrepro.evidence.reproduced import View
+from xlrepro.pages import plots
 from xlrepro.pages.page import claims_list
-from xlrepro.pages.tables import Cell, Table, comparison_tables, framed, legend, markup, run_table
+from xlrepro.pages.tables import (
+    Cell,
+    Table,
+    comparison_tables,
+    framed,
+    legend,
+    markup,
+    run_table,
+    short_names,
+)
 
 KEY = "word_order/table2"
 NASTY = "<script>alert(1)</script>\"'&"
@@ -145,3 +157,17 @@ def test_a_deviation_names_what_it_touches_and_the_claims(tmp_path):
     assert "word_order/table2</a> (some rows) (some columns)" in html
     assert 'href="../word_order/claims.html#O01w"' in html
     assert "None is known" in markup("deviations", [], "", {})
+
+
+def test_a_row_has_the_same_name_wherever_it_is_shown(numbers):
+    """The paper's own NLU model is that of the rates' rows: a BiLSTM."""
+    key, own = "word_order/table3", "nlu:Liu et al. (2019)"
+    ran = {(s, "es/slot F1"): {0: 60.0, 1: 61.0} for s in (own, f"{own} using ORT")}
+    view = View(key, "open", numbers(ran, experiment=key))
+    frame, called = compare(view), "Liu et al. (2019) (BiLSTM)"
+    assert short_names([own], key)[own] == called
+    assert comparison_tables(frame)[0].frame["system"][0].text == called
+    assert run_table(frame, frame, "").frame["system"][0].text == called
+    assert f"{called}: 60.50" in plots.scores(frame, ["es/slot F1"])[0].alt
+    main = load_catalog().experiment(key).answer
+    assert f"using ORT − {called} (" in difference_sentence(view, main)

@@ -156,9 +156,9 @@ def _name(view: View, main: Difference, gap: Gap) -> str:
         column = f"{fixed}, mean of {which}".lstrip(", ")
     elif ours != main.column and "*" not in main.column:
         column += f" for {entry.column_name(main.column)}"
-    block, _, first = main.first.partition(":")
+    block = main.first.partition(":")[0]
     places = ", ".join(filter(None, (column, entry.shown.get(f"{block}:"))))
-    return f"{minus(first, main.second.partition(':')[2])} ({places})"
+    return f"{minus(*map(entry.row_name, (main.first, main.second)))} ({places})"
 
 
 def answer(
@@ -217,7 +217,8 @@ def headline_of(view: View, main: Difference) -> str:
     agrees = (gap.reported > 0) == (gap.direction == "higher")
     how = "in the paper's direction" if agrees else "opposite to what the paper reports"
     if math.isnan(gap.reported):
-        how = f"{main.first.partition(':')[2]} scores {gap.direction}"
+        name = load_catalog().experiment(view.experiment).row_name(main.first)
+        how = f"{name} scores {gap.direction}"
     return f"Significant as a single comparison (95 % CI), {how}"
 
 

@@ -195,8 +195,8 @@ class CatalogEntry(Checked):
         seeds_of: what alone a seed changes, ``"the heads"``; empty where it changes all there is.
         items: profile -> column, or "system column" (may hold ``*``) -> items of its test set.
         conditions: profile -> what must be so for a verdict on its cells.
-        shown: column, or a field of it -> what a page calls it, where its name is not for readers;
-            ``column`` -> what columns are.
+        shown: column, a field of it or a row -> what a page calls it, where its name is not for
+            readers; ``column`` -> what columns are.
         also: what else a reader searches its page by, ``"WSD"``.
     """
 
@@ -289,6 +289,11 @@ class CatalogEntry(Checked):
         """
         names = LANGUAGES | {"avg": "average"} | self.shown
         return names.get(column) or ", ".join(names.get(p, p) for p in column.split("/"))
+
+    def row_name(self, system: str) -> str:
+        """Return what pages call a row, without its block: its name in ``shown``, or its own."""
+        name = system.partition(":")[2]
+        return self.shown.get(name, name)
 
     def reference(self, system: str) -> str:
         """Return the identifier whose reported row ``system`` is compared with."""

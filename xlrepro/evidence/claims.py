@@ -343,9 +343,9 @@ def _named(
     if len(known) == 2:
         names = []
         for experiment, system, column in known:
-            entry, (block, _, name) = load_catalog().experiment(experiment), system.partition(":")
+            entry, block = load_catalog().experiment(experiment), system.partition(":")[0]
             fields = entry.column_name(entry.column_at(profile, column)).split(", ")
-            names.append((block, entry.shown.get(name, name), *fields))
+            names.append((block, entry.row_name(system), *fields))
         first, second = (", ".join(n for n, o in zip(*p) if n != o) for p in (names, names[::-1]))
         same = [n for n, o in zip(*(of[1:] for of in names)) if n == o]
         name = ", ".join([minus(first, second), *same]) + ":"

@@ -81,8 +81,8 @@ def _missed(
                 columns = [cell.column] if cell.column in counts else targets
                 above = fmean(commonest(counts[column]) for column in columns)
             if t_interval(values, item_error(catalog, numbers, cell))[0] <= above:
-                column = catalog.experiment(cell.experiment).column_name(cell.column)
-                name = f"{cell.system.partition(':')[2]} in {column}"
+                entry = catalog.experiment(cell.experiment)
+                name = f"{entry.row_name(cell.system)} in {entry.column_name(cell.column)}"
                 return f"{name}: {cell.mean:.4g}, baseline {above:.4g}"
         return ""
     if need.stopped is not None:

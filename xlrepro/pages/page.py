@@ -263,8 +263,8 @@ class Page:
             first: path whose value names the row too, ``"settings.pair"``.
         """
         patterns = {h: re.compile(re.escape(p).replace(r"\*", "(.+?)")) for h, p in paths.items()}
-        found, records, paper = [], self.records(), self.key.partition("/")[0]
-        names = tables.short_names([s for record in records for s in record.systems], paper)
+        found, records = [], self.records()
+        names = tables.short_names([s for record in records for s in record.systems], self.key)
         for record in records:
             # A list stays whole: `json_normalize` opens mappings alone.
             flat = pd.json_normalize(record.details, sep=".").iloc[0].dropna()

@@ -315,8 +315,7 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
     entry, paper = load_catalog().experiment(key), key.partition("/")[0]
     one, figures = shown["column"].nunique() == 1, []
     for (name, metric), part in shown.groupby(["column" if one else "block", "metric"], sort=False):
-        names = short_names(part["system"].unique(), paper)
-        names = {s: entry.shown.get(name, name) for s, name in names.items()}
+        names = short_names(part["system"].unique(), key)
         system, column = part["system"].map(names), part["column"].map(entry.column_name)
         many = system.nunique() > column.nunique()
         tidy = part.assign(
@@ -343,7 +342,7 @@ def forest_plot(pairs: Sequence[tuple[str, str, ReproducedCell]]) -> Figure:
     """
     several, first = len({gap.column for _, _, gap in pairs}) > 1, pairs[0][2]
     systems = dict.fromkeys(s for one, other, _ in pairs for s in (one, other))
-    names = short_names(systems, first.experiment.partition("/")[0])
+    names = short_names(systems, first.experiment)
     rows, called = [], load_catalog().experiment(first.experiment).column_name
     for one, other, gap in pairs:
         mean, (low, high) = gap.mean, gap.interval

@@ -79,19 +79,20 @@ def titled(text: str, paper: str) -> str:
     return re.sub(at, lambda of: of[1] + (titles[of[2]] or of[2]), text)
 
 
-def short_names(systems: Iterable[str], paper: str = "") -> dict[str, str]:
+def short_names(systems: Iterable[str], experiment: str) -> dict[str, str]:
     """Return what to call each system: without its block where all are of one.
 
     Example:
-        >>> short_names(["word:ORT", "word:TRS"])["word:ORT"]
+        >>> short_names(["word:ORT", "word:TRS"], "word_order/table2")["word:ORT"]
         'ORT'
-        >>> short_names(["word:ORT", "word-mapped:ORT"], "word_order")["word-mapped:ORT"]
+        >>> short_names(["word:ORT", "word-mapped:ORT"], "word_order/table2")["word-mapped:ORT"]
         'ORT (mapped vectors)'
     """
-    parts, titles = {s: s.partition(":") for s in systems}, block_titles(paper)
-    one = len({block for block, _, _ in parts.values()}) == 1
-    return {s: name if one or not (name and (title := titles.get(block, block)))
-            else f"{name} ({title})" for s, (block, _, name) in parts.items()}  # fmt: skip
+    entry, titles = load_catalog().experiment(experiment), block_titles(experiment.split("/")[0])
+    blocks = {s: s.partition(":")[0] for s in systems}
+    names, one = {s: entry.row_name(s) for s in blocks}, len({*blocks.values()}) == 1
+    return {s: name if one or not (name and (title := titles.get(blocks[s], blocks[s])))
+            else f"{name} ({title})" for s, name in names.items()}  # fmt: skip
 
 
 @cache
@@ -223,12 +224,12 @@ def comparison_tables(frame: pd.DataFrame) -> list[Table]:
     labels = {s: entry.other_weights(profile, s) for s in usual}  # of what ran
     proxied = [label for _, label in {(s.partition(":")[0], label) for s, label in labels.items()}]
     for s in systems:
-        block, _, name = s.partition(":")
+        block = s.partition(":")[0]
         weights = labels.get(s, "")
         alone = len(blocks) == 1 or (weights and proxied.count(weights) == 1)
         title = "" if alone else titles.get(block, block)
         said = [title, weights, f"n={usual.get(s)}" * (s in others)]
-        heads[s] = Cell(entry.shown.get(name, name or s), "; ".join(filter(None, said)))
+        heads[s] = Cell(entry.row_name(s) or s, "; ".join(filter(None, said)))
     stand_in = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {stand_in.data}" if stand_in else "")
     run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
@@ -305,7 +306,7 @@ def run_table(mine: pd.DataFrame, shown: pd.DataFrame, title: str) -> Table:
     key, profile = (str(mine[name].iloc[0]) for name in ("experiment", "profile"))
     rows, entry = [], load_catalog().experiment(key)
     at = str(shown["profile"].iloc[0]) if published else ""
-    rows_of = short_names(mine["system"].unique(), key.partition("/")[0])
+    rows_of = short_names(mine["system"].unique(), key)
     for row in mine[mine["n"] > 0].to_dict("records"):
         other = published.get((row["system"], row["column"]))
         ours, theirs = (r and Cell(score(r).text, sort=r["reproduced"]) for r in (row, other))

@@ -24,7 +24,7 @@ def gate_weights(view: View) -> Figure:
     for system in view.systems:
         for cell in view.of(system):
             target, source = map(entry.column_name, cell.column.split("/"))
-            row = f"{entry.column_name(system.partition(':')[2])}, {target}"
+            row = f"{entry.row_name(system)}, {target}"
             weights.setdefault(row, {})[source] = cell.mean
     above = {row: {s: w - 1 / len(of) for s, w in of.items()} for row, of in weights.items()}
     table = pd.DataFrame.from_dict(above, orient="index")

@@ -28,7 +28,7 @@ def majority_baseline(records: Sequence[Record], profile: str) -> Table:
         profile: theirs.
     """
     rows, systems = [], dict.fromkeys(system for record in records for system in record.systems)
-    for system, called in short_names(systems, "word_order").items():
+    for system, called in short_names(systems, DISTANCES).items():
         own = [r.details for r in records if system in r.systems]
         counts = {code: tags for code, tags in own[0]["by_tag"].items() if code != SOURCE}
         common = {code: commonest(tags) for code, tags in counts.items()}
@@ -62,7 +62,7 @@ def gains_by_tag(view: View) -> Figure:
     Args:
         view: reproduced cells; columns are ``language/TAG``.
     """
-    far, rows, names = _distances(), [], short_names(view.systems, "word_order")
+    far, rows, names = _distances(), [], short_names(view.systems, view.experiment)
     for system in view.systems:
         base = f"{system.partition(':')[0]}:TRS"
         for column in view.columns:
