@@ -80,6 +80,18 @@ def test_several_columns_have_a_figure_per_block(frame):
     assert f"{about}: word vectors, accuracy; dictionary vectors (for fastText's)" in titles
 
 
+def test_differences_are_not_drawn_among_scores_and_a_lone_series_is_named(numbers):
+    key, base = "ramen/table3", "xnli:RAMEN-BASE + RoBERTa"
+    rows = {f"{base}, vec": 50.0, f"{base}, rnd": 40.0, "xnli-ours:par": 55.0}
+    values = {(s, code): {0: v, 1: v + 1} for s, v in rows.items() for code in ("fr", "ru")}
+    frame = compare(View(key, "open", numbers(values, experiment=key)))
+    assert "xnli:difference vec - rnd" in set(frame["system"])
+    first, ours = plots.scores(frame, ["fr", "ru"])
+    assert "rnd: 40.50" in first.alt
+    assert "10.00" not in first.alt
+    assert "XNLI, our additional ablation, from parallel text, accuracy" in ours.title
+
+
 def test_a_point_close_to_a_named_one_has_no_name():
     rows = [("", "s", x, 1.0, math.nan, math.nan, n) for x, n in ((0, "a"), (0.01, "b"), (1, "c"))]
     frame = framed(rows, "panel", "series", "x", "value", "low", "high", "name")

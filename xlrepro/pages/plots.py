@@ -300,7 +300,7 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
     """Draw reproduced means with 95 % intervals, and the reported numbers hollow beside them.
 
     One column has a figure with a row per system; several a figure per block and metric, with a row
-    per system or column, whichever is more.
+    per system or column, whichever is more. Rows that are differences are left to the tables.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
@@ -313,6 +313,7 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
         return [nothing("Reproduced means")]
     key, profile = (str(shown[name].iloc[0]) for name in ("experiment", "profile"))
     entry, paper = load_catalog().experiment(key), key.partition("/")[0]
+    shown = shown[~shown["system"].isin(entry.differences)]
     one, figures = shown["column"].nunique() == 1, []
     for (name, metric), part in shown.groupby(["column" if one else "block", "metric"], sort=False):
         names = short_names(part["system"].unique(), key)
@@ -326,7 +327,8 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
         name = entry.column_name(str(name)) if one else block_titles(paper).get(str(name), "")
         metric, measure = part[["metric", "unit"]].iloc[0]
         unit = ", ".join(filter(None, (metric, measure.partition(" (")[0])))
-        about = ", ".join(dict.fromkeys(filter(None, (name, metric))))
+        alone = [*names.values()] * (len(names) == 1 and not one)  # no key below names it
+        about = ", ".join(dict.fromkeys(filter(None, (name, *alone, metric))))
         ran = part[part["reproduced"].notna()]
         about += entry.proxies(profile, ran["system"], ran["column"])
         title = f"{entry.title} ({profile}): {about}"
