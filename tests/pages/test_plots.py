@@ -9,7 +9,7 @@ import pytest
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.reproduced import View
 from xlrepro.pages import plots
-from xlrepro.pages.tables import framed
+from xlrepro.pages.tables import framed, legend
 from xlrepro.papers.word_order.figures import gain_against_distance
 
 KEY = "word_order/table2"
@@ -90,6 +90,16 @@ def test_differences_are_not_drawn_among_scores_and_a_lone_series_is_named(numbe
     assert "rnd: 40.50" in first.alt
     assert "10.00" not in first.alt
     assert "XNLI, our additional ablation, from parallel text, accuracy" in ours.title
+
+
+def test_entities_have_the_metric_of_the_paper_whatever_records_call_it(numbers):
+    key, columns = "word_order/table1", ("NER/es", "NER/de")
+    values = {("rates:ORT, 0.001", column): {0: 50.0, 1: 51.0} for column in columns}
+    found = numbers(values, experiment=key, metric="slot F1")
+    frame = compare(View(key, "open", found))
+    (figure,) = plots.scores(frame[frame["block"] == "rates"], columns)
+    assert "F1, percent" in texts(figure)
+    assert "slot" not in legend(frame)
 
 
 def test_a_point_close_to_a_named_one_has_no_name():

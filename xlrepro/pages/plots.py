@@ -325,8 +325,8 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
         )  # fmt: skip
         known = {names[s]: c for s, c in colours_of(key, list(names)).items()}
         name = entry.column_name(str(name)) if one else block_titles(paper).get(str(name), "")
-        metric, measure = part[["metric", "unit"]].iloc[0]
-        unit = ", ".join(filter(None, (metric, measure.partition(" (")[0])))
+        metric, measure = entry.column_name(str(metric)), part["unit"].iloc[0]
+        unit = ", ".join(dict.fromkeys(filter(None, (metric, measure.partition(" (")[0]))))
         alone = [*names.values()] * (len(names) == 1 and not one)  # no key below names it
         about = ", ".join(dict.fromkeys(filter(None, (name, *alone, metric))))
         ran = part[part["reproduced"].notna()]
@@ -384,7 +384,7 @@ def over_setting(view: View, *, along: str, first: str = "", second: str = "") -
     tidy = framed(rows, "panel", "series", "x", "value", "low", "high")
     if rows and not isinstance(rows[0][2], str):
         tidy = tidy.sort_values("x", kind="stable")
-    what = view.cells[0].metric if view.cells else "score"
+    what = called(view.cells[0].metric) if view.cells else "score"
     hues = {s.partition(":")[2]: c for s, c in colours_of(view.experiment, view.systems).items()}
     gain = f"{minus(*(s.partition(':')[2] for s in (first, second)))} in " if first else ""
     title = f"{gain}{what} ({view.profile}){view.proxies}"
