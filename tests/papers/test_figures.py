@@ -25,14 +25,19 @@ def test_the_majority_baseline_names_the_commonest_tag_throughout(record):
 
 def test_gains_by_tag_stand_by_distance(numbers):
     values = {
-        (f"word:{name}", f"{code}/{tag}"): {0: base, 1: base + 0.5}
+        (f"{block}:{name}", f"{code}/{tag}"): {0: base, 1: base + 0.5}
+        for block, codes in (("word", ("fr", "de")), ("distributional", ("fr",)))
         for name, base in (("ORT", 60.0), ("TRS", 58.0))
-        for code in ("fr", "de")
+        for code in codes
         for tag in ("NOUN", "VERB")
     }
     key = "word_order/figure1"
     figure = word_order.gains_by_tag(View(key, "open", numbers(values, experiment=key)))
-    assert "ORT − TRS, NOUN: 2.00 at 0.09 to 2.00 at 0.14" in figure.alt
+    panel = "ORT (word vectors) − TRS (word vectors)"
+    assert f"{panel}, NOUN: 2.00 at 0.09 to 2.00 at 0.14" in figure.alt
+    assert figure.title.endswith(
+        "(open); dictionary vectors (for fastText's)"
+    )  # one language: no panel
 
 
 def test_gates_stand_above_an_equal_share(numbers):

@@ -71,10 +71,13 @@ def gains_by_tag(view: View) -> Figure:
             if gap is None or code not in far or tag not in ("NOUN", "VERB"):
                 continue  # the tables have the other classes, and intervals
             panel = minus(names[system], names[base])
-            rows.append((panel, tag, far[code], gap.mean, math.nan, math.nan))
-    frame = framed(rows, "panel", "series", "x", "value", "low", "high")
+            rows.append((panel, tag, far[code], gap.mean, math.nan, math.nan, system, column))
+    heads = ("panel", "series", "x", "value", "low", "high", "system", "column")
+    frame = framed(rows, *heads)
     frame = frame.groupby("panel", sort=False).filter(lambda of: of["x"].nunique() > 1)
-    title = f"Gain over TRS on nouns and verbs ({view.profile}){view.proxies}"
+    entry = load_catalog().experiment(view.experiment)
+    title = f"Gain over TRS on nouns and verbs ({view.profile})"
+    title += entry.proxies(view.profile, frame["system"], frame["column"])
     xlabel = "word-order distance to English, as reported"
     return lines(frame, title, xlabel=xlabel, ylabel="points", joined=False)
 
