@@ -104,6 +104,14 @@ def test_a_long_comparison_is_cut_into_tables_that_fit_a_page(numbers):
     assert all(t.frame.shape[1] <= 8 for t in tables if not t.folded)
 
 
+def test_each_table_names_the_stand_ins_of_its_own_columns_alone(numbers):
+    key, data = "sense_alignment/figures4_7", "data: artificial languages"
+    rows = [("purity:ELMo", "purity"), ("vectors:SaELMo", "own senses among the nearest")]
+    found = numbers({cell: {0: 60.0, 1: 61.0} for cell in rows}, experiment=key)
+    captions = [t.caption for t in comparison_tables(compare(View(key, "open", found)))]
+    assert [data in caption for caption in captions] == [True, False]
+
+
 def test_what_nobody_ran_is_folded_below_the_rest(frame):
     first, *others = comparison_tables(frame)
     assert not first.folded

@@ -230,8 +230,6 @@ def comparison_tables(frame: pd.DataFrame) -> list[Table]:
         title = "" if alone else titles.get(block, block)
         said = [title, weights, f"n={usual.get(s)}" * (s in others)]
         heads[s] = Cell(entry.row_name(s) or s, "; ".join(filter(None, said)))
-    stand_in = entry.stand_ins.get(profile)
-    title = f"{entry.title} ({profile})" + (f"; data: {stand_in.data}" if stand_in else "")
     run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
     here, of_ours = frame["column"].isin(ran["column"]), frame["system"].isin(ran["system"])
     tables = []
@@ -242,6 +240,8 @@ def comparison_tables(frame: pd.DataFrame) -> list[Table]:
     ):
         if part.empty:
             continue
+        data = entry.proxies(profile, (), part["column"]).replace("; ", "; data: ", 1)
+        title = f"{entry.title} ({profile}){data}"
         wide = part.assign(cell=list(map(cell, part.to_dict("records"))))
         wide = wide.pivot(index="system", columns="column", values="cell")
         wide = wide.reindex(index=part["system"].unique(), columns=part["column"].unique())
