@@ -22,9 +22,10 @@ ADAPTATIONS = {
 # 72 sequences of 256 subwords: 25,000 updates in one language, 150,000 in two: 5.99 billion.
 PAPER_SUBWORDS = 72 * 256 * (25_000 + 2 * 150_000)
 CAPTION = (
-    "Adaptations: one stands behind each row, so how much another would differ is not seen. With "
-    f"the batch of the authors' code one reads about {PAPER_SUBWORDS / 1e9:.1f} billion subwords. "
-    "Accuracy is that of masked subwords of held-out text"
+    "Adaptations: one stands behind each row (behind pairs read together it was built twice, R24), "
+    "so how much another would differ is not seen. With the batch of the authors' code one reads "
+    f"about {PAPER_SUBWORDS / 1e9:.1f} billion subwords. Accuracy is that of masked subwords of "
+    "held-out text"
 )
 
 
