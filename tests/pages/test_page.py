@@ -101,6 +101,17 @@ def test_details_are_means_over_seeds_by_system_and_part(record):
     assert row["loss"].text == "4.000 to 1.500"
 
 
+def test_a_column_of_details_has_as_many_decimals_as_its_largest_number_needs(record):
+    runs = {"word:ORT": 1302.4, "word:TRS": 588.6, "word:RPT": 0.0}
+    opened = open_page("word_order/table2")
+    opened.evidence = Evidence(tuple(
+        record(system, profile="open").model_copy(update={"details": {"seconds": seconds}})
+        for system, seconds in runs.items()
+    ))  # fmt: skip
+    shown = opened.details({"seconds": "seconds"}).frame
+    assert {cell.text for cell in shown["seconds"]} == {"1,302", "589", "0"}
+
+
 def test_settings_that_a_paper_reports_stand_beside_ours():
     rows = {"SaELMo": ("sense_alignment/tables6_8", "alive:SaELMo")}
     names = {"lstm:n_layers": 2, "lstm:dim": "model.network.cells"}

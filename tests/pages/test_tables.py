@@ -98,6 +98,11 @@ def test_a_fraction_beside_which_the_paper_prints_nothing_has_three_decimals(num
     assert "0.575\xa0±" in comparison_tables(compare(View(KEY, "open", of)))[0]._repr_html_()
 
 
+def test_a_count_of_thousands_is_a_whole_number(numbers):
+    found = numbers({("word:new", "de"): {0: 938232.42}}, metric="steps", unit="count")
+    assert ">938,232<" in comparison_tables(compare(View(KEY, "open", found)))[0]._repr_html_()
+
+
 def test_a_long_comparison_is_cut_into_tables_that_fit_a_page(numbers):
     found = numbers({("word:ORT", f"x{i}"): {0: 1.0} for i in range(20)})
     tables = comparison_tables(compare(View(KEY, "open", found)))

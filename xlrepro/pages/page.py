@@ -279,8 +279,10 @@ class Page:
                         value = scale * value[0] / value[1] if value[1] else math.nan
                     found.append((system, part, heading, value))
         long = framed(found, "system", "part", "heading", "value")
-        rows = long.groupby(["system", "part", "heading"], sort=False)["value"].agg(_joined)
-        wide = rows.unstack("heading").reindex(columns=list(paths)).reset_index()
+        places = long.groupby("heading")["value"].transform(_decimals)
+        rows = long.groupby(["system", "part", "heading"], sort=False)["value"]
+        cells = rows.agg(lambda of: _joined(of, int(places[of.index[0]])))
+        wide = cells.unstack("heading").reindex(columns=list(paths)).reset_index()
         if not wide["part"].any():
             wide = wide.drop(columns="part")
         about = f"{caption or 'Details of the records'} ({self.view.profile}; means over seeds)"
@@ -342,17 +344,22 @@ def claims_list(evidence: Evidence, key: str) -> Markup:
     return markup("claims", [i for i in items.values() if i["claim"].variant_of not in items])
 
 
-def _joined(values: "pd.Series[Any]") -> Any:
+def _decimals(values: "pd.Series[Any]") -> int:
+    """Return how many decimals all means of a column have: by its largest value."""
+    if isinstance(values.iloc[0], list):
+        return 3
+    most = max((abs(v) for v in values if v == v), default=0)
+    whole = all(isinstance(v, int | np.integer) for v in values)
+    return 0 if whole or most >= 1000 else 3 if most < 1 else 2
+
+
+def _joined(values: "pd.Series[Any]", decimals: int) -> Cell:
     """Return the mean of values, or of the ends of curves and intervals."""
-    known = list(values)
-    if isinstance(known[0], list):
+    if isinstance(values.iloc[0], list):
         # of a curve's pairs (step, loss) the second
-        low, high = (fmean(float(np.ravel(of[end])[-1]) for of in known) for end in (0, -1))
-        return Cell(f"{number(low, 3)} to {number(high, 3)}", sort=low)
-    mean = fmean(known)
-    whole = all(isinstance(value, int | np.integer) for value in known)
-    decimals = 0 if whole or abs(mean) >= 1000 else 3 if abs(mean) < 1 else 2
-    return Cell(number(mean, decimals), sort=mean)
+        low, high = (fmean(float(np.ravel(of[end])[-1]) for of in values) for end in (0, -1))
+        return Cell(f"{number(low, decimals)} to {number(high, decimals)}", sort=low)
+    return Cell(number(fmean(values), decimals), sort=fmean(values))
 
 
 def _settings_of(key: str, system: str) -> dict[str, dict[str, Any]]:

@@ -178,7 +178,7 @@ def score(row: Mapping[str, Any]) -> Cell:
     places = 3 if row["unit"] == "fraction" else 2
     if row["printed"]:
         places = len(row["printed"].partition(".")[2])
-    elif row["unit"] == "count" and row["reproduced"] == round(row["reproduced"]):
+    elif row["unit"] == "count" and (row["reproduced"] % 1 == 0 or row["reproduced"] >= 1000):
         places = 0
     mean, low, high = (row[name] for name in ("reproduced", "low", "high"))
     text, half = number(mean, places), number((high - low) / 2, places)
