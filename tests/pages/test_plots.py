@@ -9,6 +9,7 @@ import pytest
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.reproduced import View
 from xlrepro.pages import plots
+from xlrepro.pages.page import open_page
 from xlrepro.pages.tables import framed, legend
 from xlrepro.papers.word_order.figures import gain_against_distance
 
@@ -113,6 +114,13 @@ def test_gain_against_distance_names_the_rank_correlation(frame):
     # fr, de, ar are 0.09, 0.14, 0.26 from English, and gain 7, 5, 9 points
     assert "reproduced: ρ = 0.50, 3 languages" in gain_against_distance(frame).alt
     assert "reported" in gain_against_distance(frame.assign(reproduced=float("nan"))).alt
+
+
+def test_the_rank_correlation_is_that_of_the_claim_on_it():
+    page = open_page("word_order/table2")
+    verdict = page.evidence.verdicts("word_order")["O19"][page.view.profile]
+    rho = verdict.compared[0][0].removesuffix(" < 0")
+    assert f"reproduced: ρ = {rho}, 28 languages" in gain_against_distance(page.frame).alt
 
 
 def test_a_gain_over_a_setting_is_paired_by_seed(numbers):
