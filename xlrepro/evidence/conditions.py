@@ -93,7 +93,8 @@ def _missed(
             any_ends |= bool(ends)
             cut = sum(cut_off(*end) for end in ends)
             if len(ends) - cut < need.stopped * len(ends):
-                return f"{name.partition(':')[2]}: {cut} of {len(ends)} were cut off"
+                called = catalog.experiment(cells[0].experiment).row_name(name)
+                return f"{called}: {cut} of {len(ends)} were cut off"
         return "" if any_ends else None
     if need.same:
         for column in dict.fromkeys(c.column for c in cells):
