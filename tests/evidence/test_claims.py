@@ -301,17 +301,17 @@ def test_a_difference_of_columns_is_named_by_the_fields_that_differ():
 
 
 def test_a_rank_correlation_is_told_beside_the_middle_of_its_draws():
-    """Five means lie in order, closer than their errors: what is drawn anew correlates less."""
-    columns = [[50 + 0.1 * i - 2, 50 + 0.1 * i, 50 + 0.1 * i + 2 * (-1) ** i] for i in range(5)]
-    arrays, places, _ = claims.laid_out(seeds_of(*columns), lambda cell: 1.0)
-    text = 'spearman([1, 2, 3, 4, 5], [v("s" + i) for i in ["0", "1", "2", "3", "4"]]) < 0'
-    true = evaluate(text, "X", {"v": lambda s: arrays["e", s, "x"]}, {})
-    (claim,) = [c for c in claims.load_claims("word_order") if c.id == "O19"]
-    ends = claims.tested(true, places)[1:]
-    said = claims._named(claim, "open", set(), arrays, true, ends)
-    found = re.search(r"median (\S+), 95 % from (\S+) to (\S+)\), where below 0 is claimed", said)
-    middle, low, high = (float(n.replace("−", "-")) for n in found.groups())
-    assert low < middle < high
+    told = r"Spearman.*median (\S+), 95 % from (\S+) to ([^)]+)\), where"
+    verdicts = [
+        v for of in load_evidence().verdicts("word_order").values() for v in of.values() if v
+    ]
+    found = [
+        [float(n.replace("−", "-")) for n in of]
+        for v in verdicts
+        for of in re.findall(told, v.note)
+    ]
+    assert found
+    assert all(low < middle < high for middle, low, high in found)
 
 
 def test_what_too_few_draws_agree_with_does_not_replicate():

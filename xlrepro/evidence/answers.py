@@ -217,8 +217,8 @@ def headline_of(view: View, main: Difference) -> str:
     agrees = (gap.reported > 0) == (gap.direction == "higher")
     how = "in the paper's direction" if agrees else "opposite to what the paper reports"
     if math.isnan(gap.reported):
-        name = load_catalog().experiment(view.experiment).row_name(main.first)
-        how = f"{name} scores {gap.direction}"
+        named = load_catalog().experiment(view.experiment).row_name
+        how = f"{named(main.first)} scores {gap.direction}"
     return f"Significant as a single comparison (95 % CI), {how}"
 
 

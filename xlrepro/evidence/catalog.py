@@ -281,12 +281,7 @@ class CatalogEntry(Checked):
         return stand_in.column(printed) if stand_in else printed
 
     def column_name(self, column: str) -> str:
-        """Return what pages call a column: its own name in ``shown``, or those of its fields.
-
-        Example:
-            >>> load_catalog().experiment("man_moe/table2").column_name("th/avg")
-            'Thai, average'
-        """
+        """Return what pages call a column: its own name in ``shown``, or those of its fields."""
         names = LANGUAGES | {"avg": "average"} | self.shown
         return names.get(column) or ", ".join(names.get(p, p) for p in column.split("/"))
 

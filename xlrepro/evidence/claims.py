@@ -335,12 +335,9 @@ def _named(
             value, low, high = (number(limit + sign * v) for v in (leaf.gap[0], *ends[::sign]))
             said = f"{value} ({low} to {high})"
             if "spearman(" in claim.predicate and not limit:
-                # Noisier means have a correlation nearer to 0: these draws do not surround `value`.
                 middle = number(sign * float(np.median(leaf.gap[places_of(0, 0, 0)["draws"]])))
-                said = (
-                    f"Spearman's correlation {value} (with the means drawn anew, whose errors pull "
-                    f"it to 0: median {middle}, 95 % from {low} to {high})"
-                )
+                said = f"Spearman's correlation {value} (draws have noise, which pulls it to 0: "
+                said += f"median {middle}, 95 % from {low} to {high})"
             return f"{said}, where {where} {shown(limit)} is claimed"
     known = [a for side in leaf.sides for a in [a for a, of in cells.items() if of is side][:1]]
     name = f"{leaf.text}, a difference of".lstrip(", ")

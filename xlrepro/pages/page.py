@@ -280,9 +280,9 @@ class Page:
                     found.append((system, part, heading, value))
         long = framed(found, "system", "part", "heading", "value")
         places = long.groupby("heading")["value"].transform(_decimals)
-        rows = long.groupby(["system", "part", "heading"], sort=False)["value"]
-        cells = rows.agg(lambda of: _joined(of, int(places[of.index[0]])))
-        wide = cells.unstack("heading").reindex(columns=list(paths)).reset_index()
+        values = long.groupby(["system", "part", "heading"], sort=False)["value"]
+        rows = values.agg(lambda of: _joined(of, int(places[of.index[0]])))
+        wide = rows.unstack("heading").reindex(columns=list(paths)).reset_index()
         if not wide["part"].any():
             wide = wide.drop(columns="part")
         about = f"{caption or 'Details of the records'} ({self.view.profile}; means over seeds)"

@@ -287,6 +287,7 @@ def heat(table: pd.DataFrame, title: str, *, unit: str, decimals: int = 2) -> Fi
         axes.set_title(title, wrap=True)
         axes.set(xlabel="", ylabel="")
         axes.tick_params(labelrotation=0)
+        axes.tick_params(axis="x", labelsize=8)
 
     rows = ("; ".join(f"{row}, {column}: {number(value, decimals)}" for column, value in of.items())
             for row, of in table.iterrows())  # fmt: skip

@@ -10,7 +10,6 @@ from xlrepro.pages.tables import framed, short_names
 from xlrepro.trials import Record
 from xlrepro.values import read_yaml
 
-TABLES_6_8 = "sense_alignment/tables6_8"
 MOST_WORDS, NAMED = 4, 6  # panels of a model; other words near a sense that are written out
 DRAWN = ("SaELMo", "Bi-SaELMo")  # as the paper: Figures 4 and 6, and Figures 5 and 7
 # Headings -> paths in the details of a record, for `page.details`.
@@ -43,7 +42,7 @@ def senses_along_training(records: Sequence[Record], profile: str) -> Figure:
         profile: theirs.
     """
     records = [record for record in records if record.details.get("alive")]
-    names = short_names((record.systems[0] for record in records), TABLES_6_8)
+    names = short_names((record.systems[0] for record in records), "sense_alignment/tables6_8")
     rows = [
         (names[record.systems[0]], band, step[0], float(step[i]), *(float("nan"),) * 2)
         for record in records

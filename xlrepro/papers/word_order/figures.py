@@ -73,8 +73,7 @@ def gains_by_tag(view: View) -> Figure:
                 continue  # the tables have the other classes, and intervals
             panel = minus(names[system], names[base])
             rows.append((panel, tag, far[code], gap.mean, math.nan, math.nan, system, column))
-    heads = ("panel", "series", "x", "value", "low", "high", "system", "column")
-    frame = framed(rows, *heads)
+    frame = framed(rows, "panel", "series", "x", "value", "low", "high", "system", "column")
     frame = frame.groupby("panel", sort=False).filter(lambda of: of["x"].nunique() > 1)
     entry = load_catalog().experiment(view.experiment)
     title = f"Gain over TRS on nouns and verbs ({view.profile})"
