@@ -232,7 +232,7 @@ def run_batch(
         jobs: from :func:`plan`.
         workers: notebooks at a time.
         force: run also what is up to date.
-        report: called with one line per finished notebook.
+        report: called with one line per finished notebook: where it lies, or why it failed.
 
     Returns:
         What was run, reused and failed. One failure does not stop the others.
@@ -257,8 +257,8 @@ def run_batch(
             try:
                 for count, done in enumerate(as_completed(running), start=1):
                     job, failure = running[done], done.result()
-                    said = f"FAILED: {failure} (log: {job.beside('.log')})" if failure else "done"
-                    report(f"[{count}/{len(todo)}] {job.experiment}: {said}")
+                    said = f"FAILED: {failure} (log: {job.beside('.log')})" if failure else ""
+                    report(f"[{count}/{len(todo)}] {job.experiment}: {said or job.target}")
                     if failure:
                         summary.failed[job.experiment] = job.beside(".log")
                     else:
