@@ -55,8 +55,8 @@ def test_a_file_that_may_not_be_touched_is_named_in_one_line(call, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", "/mine/x.verified")
 
     monkeypatch.setattr("xlrepro.data.registry.list_datasets", refused)
-    told = (2, "", "xlrepro: /mine/x.verified cannot be used (Permission denied)\n")
-    assert call("data", "list") == told
+    told = "/mine/x.verified cannot be used (Permission denied): mend that, or name another place"
+    assert call("data", "list") == (2, "", f"xlrepro: {told}\n")
 
 
 @pytest.mark.parametrize(

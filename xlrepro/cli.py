@@ -602,7 +602,8 @@ def main() -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # `xlrepro list | head -1`
             return 1
-        return _explain(f"{error.filename or 'the output'} cannot be used ({error.strerror})")
+        said = f"{error.filename or 'the output'} cannot be used ({error.strerror})"
+        return _explain(f"{said}: mend that, or name another place")
     finally:
         gc.freeze()  # the collection at the interpreter's end takes a fifth of `claims`
     return 0
