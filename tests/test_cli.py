@@ -227,7 +227,8 @@ def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(invoke, schedule
         (["run", "toy/table", "--set", "x=1"], "no setting 'x'"),
         (["run", "toy/table", "--device", "tpu"], "no device 'tpu'"),
         (["run", "toy/table", "--per-gpu=-3", "--dry-run"], "--per-gpu must be 1 or more"),
-        (["run", "toy/table", "--scheduler", "", "--dry-run"], "--scheduler is empty"),
+        (["run", "toy/table", "--scheduler", "", "--dry-run"], "--scheduler '': give tcp://"),
+        (["run", "toy/table", "--scheduler", "box:8786", "--dry-run"], "give tcp://host:8786"),
         (["run", "toy/table", "--seeds", "9" * 20], "from 0 to 4294967295"),
     ],
 )

@@ -131,9 +131,7 @@ def test_nothing_to_run_starts_no_cluster(store, trial_of, record_of):
     assert len(summary.reused) == 1
 
 
-@pytest.mark.parametrize(
-    "address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1", "tls://127.0.0.1:1"]
-)
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "tls://127.0.0.1:1"])
 def test_a_scheduler_that_does_not_answer_is_named(store, trial_of, monkeypatch, address):
     monkeypatch.setattr("xlrepro.engine.CONNECT_SECONDS", 0.5)
     advice = "distributed.comm.tls" if address.startswith("tls") else "check --scheduler$"

@@ -109,11 +109,11 @@ def check_call(device: str, jobs: int | None, scheduler: str | None, per_gpu: in
     """Check where trials are to run; the values are those of `run_trials`.
 
     Raises:
-        SettingsError: for an unknown device, a number below 1, or an empty address.
+        SettingsError: for an unknown device, a number below 1, or what is no address.
         DeviceError: if CUDA is asked for on this machine and there is none.
     """
-    if scheduler == "":
-        raise SettingsError("--scheduler is empty: give an address, tcp://host:8786, or leave it")
+    if scheduler is not None and "://" not in scheduler:
+        raise SettingsError(f"--scheduler {scheduler!r}: give tcp://host:8786, or leave it out")
     if device not in machine.DEVICES or (device == "cuda" and scheduler is None):
         resolve(device)
     for name, value in (("jobs", jobs), ("per-gpu", per_gpu)):
