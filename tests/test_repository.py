@@ -14,6 +14,7 @@ LARGER_ON_PURPOSE: dict[str, str] = {  # path: why
     "notebooks/word_order/table2.ipynb": "612 cells, each with its style",
     "data/results/word_order/table2.open.jsonl": "records of 31 languages on four kinds of vectors",
     "data/results/word_order/table1.open.jsonl": "entities and slots, with grids of rates",
+    "data/results/word_order/figure2.open.jsonl": "160 trials, and the files that each reads",
     "data/results/routing_nmt/table1.open.jsonl": "counts of each test sentence, for the bootstrap",
     "data/results/ramen/table1.open.jsonl": "which of 5,010 items were right, of each language",
     "data/results/ramen/table2.open.jsonl": "which words were right, by LAS and by UAS",
