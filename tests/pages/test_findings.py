@@ -1,5 +1,7 @@
 """Findings: numbers are filled in, and a sentence whose direction is not so any more is refused."""
 
+from statistics import stdev
+
 import pytest
 
 from xlrepro.errors import SettingsError
@@ -44,6 +46,7 @@ def test_a_direction_that_is_not_so_is_refused_with_file_and_line(page):
     [
         ("{{ nope }}", "'nope' is undefined"),
         ("{{ mean('table2', 'word:NOPE', 'avg') }}", "was not run"),
+        ("{{ cost('table2', 'word:NOPE') }}", "was not run"),
         ("{{ reported('table2', 'word:NOPE', 'avg') }}", "nothing is reported"),
         ("{{ higher( }}", "unexpected"),
     ],
@@ -57,3 +60,9 @@ def test_a_gap_over_several_columns_is_their_mean(page):
     both = page.gap("table2", "word:ORT", "word:TRS", ["de", "fr"])
     each = [page.gap("table2", "word:ORT", "word:TRS", code).mean for code in ("de", "fr")]
     assert both.mean == pytest.approx(sum(each) / 2)
+
+
+def test_the_spread_between_two_trainings_is_the_deviation_of_the_pair(page):
+    pair = [float(page.mean("table2", f"word:{name}", "avg", 9)) for name in ("ORT", "TRS")]
+    spread = float(page.spread("table2", "word:ORT", "word:TRS", ["avg", "avg"], 9))
+    assert spread == pytest.approx(stdev(pair), abs=1e-6)

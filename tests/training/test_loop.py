@@ -124,6 +124,13 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, mo
     assert kept.load() == {"step": 1}
 
 
+class Broken:
+    """What cannot be copied from where it lies."""
+
+    def __reduce__(self):
+        raise RuntimeError("no disk's")
+
+
 def test_a_full_disk_is_told_in_one_line_and_leaves_the_checkpoint_before(tmp_path):
     kept, beside = loop.Checkpoints(tmp_path / "state.pt"), tmp_path / "state.pt.part"
     kept.save({"step": 1})
@@ -131,6 +138,8 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_the_checkpoint_before(tmp_pa
     with pytest.raises(DataError, match=r"state\.pt cannot be written \(.*No space left on device"):
         kept.save({"weight": torch.ones(50_000)})
     assert (kept.load(), beside.is_symlink()) == ({"step": 1}, False)
+    with pytest.raises(RuntimeError, match="no disk's"):  # a device may break, too
+        kept.save({"weight": Broken()})
 
 
 def test_without_dev_set_the_last_weights_stay(tmp_path):

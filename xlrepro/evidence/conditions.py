@@ -69,7 +69,7 @@ def _missed(
     need: Need, cells: Sequence[ReproducedCell], catalog: Catalog, numbers: ReproducedNumbers
 ) -> str | None:
     """Return the value of a condition that is not met; empty: it is; ``None``: no record has it."""
-    records = numbers.behind(*cells)
+    records, entry = numbers.behind(*cells), catalog.experiment(cells[0].experiment)
     if need.above is not None:
         for cell in sorted(cells, key=lambda c: c.mean):
             values, above = cell.values * (1 + (cell.n == 1)), need.above  # one seed: over items
@@ -77,25 +77,23 @@ def _missed(
                 counts = next((r.details.get(above) for r in numbers.behind(cell)), None)
                 if counts is None:
                     return None
-                targets = [c for c in counts if catalog.experiment(cell.experiment).is_target(c)]
+                targets = [c for c in counts if entry.is_target(c)]
                 columns = [cell.column] if cell.column in counts else targets
                 above = fmean(commonest(counts[column]) for column in columns)
             if t_interval(values, item_error(catalog, numbers, cell))[0] <= above:
-                entry = catalog.experiment(cell.experiment)
                 name = f"{entry.row_name(cell.system)} in {entry.column_name(cell.column)}"
                 return f"{name}: {cell.mean:.4g}, baseline {above:.4g}"
         return ""
     if need.stopped is not None:
-        any_ends = False
-        for name in dict.fromkeys(c.system for c in cells):
-            behind = numbers.behind(*(c for c in cells if c.system == name))
-            ends = [end for r in behind for end in numbers.ends(r.experiment, r.key)]
-            any_ends |= bool(ends)
-            cut = sum(cut_off(*end) for end in ends)
-            if len(ends) - cut < need.stopped * len(ends):
-                called = catalog.experiment(cells[0].experiment).row_name(name)
-                return f"{called}: {cut} of {len(ends)} were cut off"
-        return "" if any_ends else None
+        cut = {
+            name: [cut_off(*end) for r in numbers.behind(*(c for c in cells if c.system == name))
+                   for end in numbers.ends(r.experiment, r.key)]
+            for name in dict.fromkeys(c.system for c in cells)
+        }  # fmt: skip
+        for name, each in cut.items():
+            if len(each) - sum(each) < need.stopped * len(each):
+                return f"{entry.row_name(name)}: {sum(each)} of {len(each)} were cut off"
+        return "" if any(cut.values()) else None
     if need.same:
         for column in dict.fromkeys(c.column for c in cells):
             found = [(c, {v for r in numbers.behind(c) for v in at_path(r.settings, need.same)})
@@ -103,10 +101,9 @@ def _missed(
             if not all(of for _, of in found):
                 return None
             if len(set.union(*(of for _, of in found))) > 1:
-                said = (f"{c.system.partition(':')[2]} {'/'.join(f'{v:g}' for v in of)}"
+                said = (f"{entry.row_name(c.system)} {'/'.join(f'{v:g}' for v in of)}"
                         for c, of in found)  # fmt: skip
-                name = catalog.experiment(cells[0].experiment).column_name(column)
-                return f"{', '.join(said)} in {name}"
+                return f"{', '.join(said)} in {entry.column_name(column)}"
         return ""
     if need.cell:
         of = numbers.get(need.cell[0], cells[0].profile, *need.cell[1:])

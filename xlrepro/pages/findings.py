@@ -25,7 +25,7 @@ from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, View
-from xlrepro.evidence.text import in_words, number
+from xlrepro.evidence.text import LANGUAGES, in_words, number
 from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
 from xlrepro.trials import duration
@@ -82,10 +82,11 @@ class Findings:
     @cached_property
     def names(self) -> dict[str, Any]:
         """Everything that the page may name."""
-        names = ("gap", "mean", "reported", "claim", "page", "cost")
+        names = ("gap", "mean", "spread", "reported", "claim", "page", "cost")
         directed = {d: partial(self._directed, d) for d in ("higher", "lower", "same")}
         paper = load_catalog().paper(self.paper_key)
-        return {**{n: getattr(self, n) for n in names}, **directed, "paper": paper}
+        known = {n: getattr(self, n) for n in names} | directed
+        return known | {"paper": paper, "languages": LANGUAGES}
 
     def _key(self, table: str) -> str:
         return table if "/" in table else f"{self.paper_key}/{table}"
@@ -109,6 +110,16 @@ class Findings:
             said = f"{first} − {second} in {table} is not {direction!r} but {found.direction}"
             raise SettingsError(f"{said}: {found}: rewrite the sentence")
         return found
+
+    def spread(
+        self, table: str, first: str, second: str, columns: Sequence[str], decimals: int = 1
+    ) -> str:
+        """Return the standard deviation between two trainings of a kind, from their differences.
+
+        In each column the two have a variance of half their squared difference; this is its mean.
+        """
+        gaps = [self.gap(table, first, second, column).mean for column in columns]
+        return number(math.sqrt(fmean(gap**2 / 2 for gap in gaps)), decimals)
 
     def mean(self, table: str, system: str, column: str, decimals: int = 1) -> str:
         """Return a mean over seeds at open, in our unit; a SettingsError where nobody ran it."""

@@ -51,10 +51,12 @@ class Checkpoints:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(self.file)
-        except (OSError, RuntimeError) as error:  # torch's own hides the reason
+        except (OSError, RuntimeError) as error:  # torch puts its own over the disk's
             with suppress(OSError):
                 beside.unlink()
-            why = error if isinstance(error, OSError) else error.__context__ or error
+            why = error if isinstance(error, OSError) else error.__context__
+            if not isinstance(why, OSError):
+                raise
             said = f"{self.file} cannot be written ({why}): make room there, repeat the command"
             raise DataError(said) from error
 
@@ -69,8 +71,9 @@ class Checkpoints:
         try:
             return dict(torch.load(self.file, map_location="cpu", weights_only=True))
         except Exception as error:  # a damaged pickle raises anything, IndexError too
+            # Its own message stays out: it may advise to run the code in the file.
             said = f"{self.file} is no whole checkpoint: remove it, the training begins anew"
-            raise DataError(said) from error  # which may advise to run the code in it
+            raise DataError(said) from error
 
 
 Progress = Callable[[float, str], None]
